@@ -20,7 +20,7 @@ import (
 type checker struct {
 	rule                          timeoutResult
 	layout                        int      // schema version of the last recipe that could be parsed
-	todos                         int      // errors that are open placeholders
+	todos                         int      // number of errors that are open placeholders
 	err                           error    // why the last check failed
 	ruleVersions, checkedVersions versions // of the texts in the latest results
 	ruleBusy, checking            bool
@@ -41,8 +41,8 @@ type (
 	}
 )
 
-// startNext returns the command of the next request that is due, or nil. Typed is a value
-// being typed in the form.
+// startNext returns the command of the next request, or nil if none is needed now. typed is
+// the value that is being typed in the form, or nil.
 func (c *checker) startNext(p *pair, typed *pendingValue, at versions) tea.Cmd {
 	switch {
 	case !p.docs[recipe].loaded:
@@ -89,8 +89,8 @@ func (c *checker) handleChecked(m checkedMsg) {
 }
 
 // fieldTable returns the table of fields of a text.
-func (c *checker) fieldTable(of side) *schema.Table {
-	if of == workload {
+func (c *checker) fieldTable(which side) *schema.Table {
+	if which == workload {
 		return schema.Workload()
 	}
 	return schema.Recipe(c.layout)

@@ -16,7 +16,7 @@ type completion struct {
 	items     []candidate
 	cursor    int
 	prefixLen int  // bytes before the cursor that the choice replaces
-	explicit  bool // opened by a key or navigated in: enter accepts too, not only tab
+	explicit  bool // opened by a key, or the user has moved in it: enter accepts as well as tab
 }
 
 type candidate struct {
@@ -25,11 +25,12 @@ type candidate struct {
 	note string
 }
 
-// visibleCandidates is the number of candidates in view.
+// visibleCandidates is the maximum number of visible candidates.
 const visibleCandidates = 8
 
-// findCandidates returns what is valid at a position, judged by indentation alone, and
-// the number of bytes already typed. Without all it leaves out a value that is complete.
+// findCandidates returns the keys or values that are valid at a position, and the number of
+// bytes already typed. It looks only at indentation. With all it also returns a value that is
+// already typed in full.
 func findCandidates(t *schema.Table, lines []string, at ui.Pos, all bool) (items []candidate, typed int) {
 	line := strings.TrimSuffix(lines[at.Line], "\r")
 	before := line[:min(at.Col, len(line))]
@@ -99,7 +100,8 @@ func valueCandidates(t *schema.Table, lines []string, row int, word string, all 
 	return items, len(typed)
 }
 
-// parentPath returns the path of the mapping around a line with an indentation; nil at the top.
+// parentPath returns the path of the mapping that contains a line with this indentation; nil
+// at the top level.
 func parentPath(lines []string, row, indent int) []string {
 	for i := row - 1; i >= 0; i-- {
 		if _, n, ok := trimIndent(lines[i]); ok && n < indent {
@@ -153,7 +155,7 @@ func (c *completion) Key(msg tea.KeyPressMsg, text *ui.Editor) (open, handled bo
 		if msg.String() == "up" {
 			by = len(c.items) - 1
 		}
-		if c.explicit { // else the first one is selected now
+		if c.explicit { // otherwise this key selects the first one
 			c.cursor = (c.cursor + by) % len(c.items)
 		}
 		c.explicit = true
@@ -172,26 +174,26 @@ func (c *completion) Key(msg tea.KeyPressMsg, text *ui.Editor) (open, handled bo
 func (c *completion) View(th ui.Theme, w int) string {
 	rows := min(len(c.items), visibleCandidates)
 	top := max(min(c.cursor-rows/2, len(c.items)-rows), 0)
-	wide, notes := 0, 0
+	nameWidth, noteWidth := 0, 0
 	for _, it := range c.items {
-		wide, notes = max(wide, ui.Width(it.name)), max(notes, ui.Width(it.note))
+		nameWidth, noteWidth = max(nameWidth, ui.Width(it.name)), max(noteWidth, ui.Width(it.note))
 	}
-	wide, notes = min(wide, 40), min(notes, max(min(w-50, 44), 0))
+	nameWidth, noteWidth = min(nameWidth, 40), min(noteWidth, max(min(w-50, 44), 0))
 	lines := make([]string, 0, rows+1)
 	for i := top; i < top+rows; i++ {
-		name := ui.Fit(c.items[i].name, wide)
+		name := ui.Fit(c.items[i].name, nameWidth)
 		if i == c.cursor {
 			name = th.Selected.Render(name)
 		}
-		lines = append(lines, name+"  "+th.Paint(ui.Muted, ui.Fit(c.items[i].note, notes)))
+		lines = append(lines, name+"  "+th.Paint(ui.Muted, ui.Fit(c.items[i].note, noteWidth)))
 	}
-	how := "tab accepts"
+	hint := "tab accepts"
 	if c.explicit {
-		how = "tab or enter"
+		hint = "tab or enter"
 	}
 	if n := len(c.items) - rows; n > 0 {
-		how += fmt.Sprintf(" · %d more", n)
+		hint += fmt.Sprintf(" · %d more", n)
 	}
-	lines = append(lines, th.Paint(ui.Muted, ui.Fit(how, wide+2+notes)))
+	lines = append(lines, th.Paint(ui.Muted, ui.Fit(hint, nameWidth+2+noteWidth)))
 	return th.Framed(strings.Join(lines, "\n"))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// trimIndent splits a line into indentation and content; false without content.
+// trimIndent splits a line into indentation and content; ok is false for a blank line or a comment.
 func trimIndent(line string) (text string, indent int, ok bool) {
 	text = strings.TrimLeft(line, " ")
 	return text, len(line) - len(text), text != "" && text[0] != '#' && text != "\r"
@@ -33,7 +33,7 @@ func pathAt(lines []string, row int) []string {
 		case indent < 0 && list: // continue with the key above the list
 			indent = n + 1
 			continue
-		case indent < 0 && !ok: // a continued value or half a key: continue with the key above it
+		case indent < 0 && !ok: // a continued value or an incomplete key: continue with the key above it
 			indent = n
 			continue
 		case !ok || list || indent >= 0 && n >= indent:
@@ -96,7 +96,7 @@ func describeField(t *schema.Table, path []string) (fieldInfo, bool) {
 		f.kind += ", " + row.Unit
 	}
 	f.doc = row.Doc
-	if depth < len(path) { // a key that the table does not describe, such as one of the serving engine's
+	if depth < len(path) { // a key that is not in the table, such as a setting of a serving engine
 		f.doc = "in " + strings.Join(path[:depth], ".") + ": " + row.Doc
 	}
 	if row.Default != "" {
@@ -130,7 +130,7 @@ func (d description) lines(th ui.Theme, w int) []string {
 	add := func(r ui.Role, text string) { out = append(out, th.PaintWrapped(r, text, w)...) }
 	for _, p := range d.problems {
 		add(p.role(), ui.Sign(p.role())+" "+p.Message)
-		if p.Fix != "" && p.Path != "phase_timeout_seconds" { // the rule shows these
+		if p.Fix != "" && p.Path != "phase_timeout_seconds" { // shown with the timeout rule
 			add(ui.Plain, "fix: "+p.Fix)
 		}
 		out = append(out, "")
@@ -170,11 +170,11 @@ func (d description) framed(th ui.Theme, w, h int) string {
 	return th.Framed(ui.Box(strings.Join(lines, "\n"), inner, len(lines)))
 }
 
-// line returns the worst finding, or the description of the field, in one line for a
+// line returns the most severe finding, or the description of the field, as one line for a
 // narrow terminal.
 func (d description) line(th ui.Theme) string {
 	for _, p := range d.problems {
-		if p.Path == "phase_timeout_seconds" || p.Severity == recipes.Note { // the rule shows it
+		if p.Path == "phase_timeout_seconds" || p.Severity == recipes.Note { // an error is shown with the timeout rule
 			continue
 		}
 		text := p.Message

@@ -20,7 +20,7 @@ const (
 	basePort
 )
 
-// diffView shows the differences of a text. It gets all keys.
+// diffView shows the differences of a text. While it is open, it gets all keys.
 type diffView struct {
 	diffMsg
 	name string         // of the text
@@ -49,13 +49,13 @@ type compareMsg struct {
 }
 
 // compareWith compares a text with its file or with the port; nil if the text is not loaded.
-func (p *pair) compareWith(of side, with diffBase) (*diffView, tea.Cmd) {
-	d := &p.docs[of]
+func (p *pair) compareWith(which side, with diffBase) (*diffView, tea.Cmd) {
+	d := &p.docs[which]
 	if !d.loaded {
 		return nil, nil
 	}
 	ctx, eng, port, disk, text := d.ctx, d.eng, p.docs[recipe].file, d.disk, d.text.Text()
-	m := diffMsg{side: of, base: with}
+	m := diffMsg{side: which, base: with}
 	return &diffView{diffMsg: m, name: d.name(), view: viewport.New()}, func() tea.Msg {
 		old := disk
 		if with == basePort {
@@ -63,9 +63,9 @@ func (p *pair) compareWith(of side, with diffBase) (*diffView, tea.Cmd) {
 			if texts[recipe], texts[workload], m.err = eng.Ported(ctx, port); m.err != nil {
 				return m
 			}
-			if old = texts[of]; old == "" {
+			if old = texts[which]; old == "" {
 				m.err = problem.Errorf(problem.ReportInvalid,
-					"compare %s with the port: the port report does not contain its text; port again", of)
+					"compare %s with the port: the port report does not contain its text; port again", which)
 				return m
 			}
 		}
@@ -121,7 +121,7 @@ func (d *diffView) handleDiff(m diffMsg, th ui.Theme) {
 	d.view.SetYOffset(first - contextLines - 1)
 }
 
-// render draws the rows. It is called when they, the theme or the width have changed.
+// render draws the rows. It is called when the rows, the theme or the width have changed.
 func (d *diffView) render(th ui.Theme) {
 	lines := make([]string, len(d.rows))
 	for i, r := range d.rows {

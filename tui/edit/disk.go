@@ -23,7 +23,7 @@ type (
 		theirs, merged string
 		conflicts      int
 	}
-	// adoptMsg is the choice of a text after the file changed on disk; nil keeps the current one.
+	// adoptMsg is the text that the user chose after the file changed on disk; nil is the current one.
 	adoptMsg struct {
 		side side
 		text *string
@@ -67,7 +67,7 @@ type backup struct {
 func (p *pair) checkDisk() tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range p.docs {
-		if d := &p.docs[i]; d.loaded && !d.saving && !d.isNew && !d.checkingDisk { // one read at a time, if the disk hangs
+		if d := &p.docs[i]; d.loaded && !d.saving && !d.isNew && !d.checkingDisk { // one read at a time: the disk may hang
 			d.checkingDisk = true
 			cmds = append(cmds, d.read())
 		}
@@ -99,8 +99,8 @@ func (d *document) handleMerged(m mergedMsg, busy bool) (*question, tea.Cmd) {
 		note = ui.Plural(m.conflicts, "conflict") + ", marked in the text"
 	}
 	q := &question{Menu: ui.Menu{
-		Title: d.name() + " changed on disk", Footer: "ctrl+z undoes the choice · esc decides later",
-		Body: "Another program changed " + d.file + ", and it has unsaved changes here.",
+		Title: d.name() + " changed on disk", Footer: "ctrl+z undoes the choice · esc postpones it",
+		Body: "Another program changed " + d.file + ", which has unsaved changes here.",
 	}}
 	q.add(adoptMsg{m.side, &m.merged, m.theirs}, ui.Item{Text: "merge both", Note: note})
 	q.add(adoptMsg{m.side, nil, m.theirs}, ui.Item{Text: "keep mine", Note: "the next save replaces theirs"})
@@ -132,15 +132,15 @@ func (p *pair) adopt(m adoptMsg) {
 
 // findUnsaved looks for a backup of unsaved changes. For a new recipe the backup of the
 // workload has the default name beside the recipe.
-func (p *pair) findUnsaved(of side) tea.Cmd {
-	d := &p.docs[of]
+func (p *pair) findUnsaved(which side) tea.Cmd {
+	d := &p.docs[which]
 	d.backup.undecided = true
 	ctx, eng, disk, files := d.ctx, d.eng, d.disk, []string{d.file}
-	if of == workload && !d.loaded && p.docs[recipe].file != "" {
+	if which == workload && !d.loaded && p.docs[recipe].file != "" {
 		files = append(files, defaultWorkloadPath(p.docs[recipe].file))
 	}
 	return func() tea.Msg {
-		m := recoveredMsg{side: of}
+		m := recoveredMsg{side: which}
 		for _, m.file = range files {
 			if m.backup, m.ok, m.err = eng.Unsaved(ctx, m.file); m.ok || m.err != nil {
 				break
@@ -244,7 +244,7 @@ func (p *pair) handleBackedUp(m backedUpMsg) tea.Cmd {
 		return ui.ShowError(m.err)
 	}
 	d.backup.version, p.backupFailed = m.version, false
-	if m.base != d.disk { // the file changed on disk meanwhile
+	if m.base != d.disk { // the file changed on disk during the backup
 		d.backup.version = -1
 	}
 	return nil

@@ -59,8 +59,7 @@ type (
 		text string // the saved text
 		err  error
 	}
-	// editMsg asks for a change of a text, which a command makes; editedMsg is the changed
-	// text.
+	// editMsg requests a change of a text. A command makes it in a copy, which editedMsg contains.
 	editMsg struct {
 		side   side
 		change func(text []byte) ([]byte, error)
@@ -85,17 +84,17 @@ func (d *document) read() tea.Cmd {
 	if d.path == "" {
 		return nil
 	}
-	of, path := d.side, d.path
+	which, path := d.side, d.path
 	return d.readFirst(path, func() []string {
-		if of == recipe {
+		if which == recipe {
 			path, _ = recipes.SplitSelector(path)
 		}
 		return []string{path}
 	})
 }
 
-// readFirst returns a command that reads the first file that can be read; if none can,
-// the error is that of the first. An empty path becomes that of the file.
+// readFirst returns a command that reads the first readable file. If none is readable, it
+// reports the error of the first one. If path is empty, the document gets the path of the file.
 func (d *document) readFirst(path string, files func() []string) tea.Cmd {
 	ctx, eng, m := d.ctx, d.eng, readMsg{side: d.side, path: path, diskBefore: d.disk}
 	return func() tea.Msg {
@@ -180,7 +179,7 @@ func (d *document) handleEdited(m editedMsg) (tea.Cmd, bool) {
 	case m.err != nil:
 		return ui.ShowError(m.err), false
 	case m.version != d.text.Version():
-		return ui.Send(ui.Toast{Text: "the text has changed meanwhile; try again", Role: ui.Warn}), false
+		return ui.Send(ui.Toast{Text: "the text has changed in the meantime; try again", Role: ui.Warn}), false
 	}
 	d.replace(m.text)
 	return nil, true

@@ -1,6 +1,6 @@
-// Package edit is the editor screen of a recipe and its workload. It shows the two
-// texts, the list of problems, and always the phase timeout rule. The engine checks
-// the texts.
+// Package edit is the editor screen of a recipe and its workload. It shows the two texts,
+// the list of problems, and the phase timeout rule, which is always visible. The engine
+// checks the texts.
 //
 // The screen consists of panes: the pair of documents, the checker, the list of
 // problems, the form, the search, the completion, the comparison and the question. A

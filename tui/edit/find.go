@@ -23,9 +23,9 @@ func (f *finder) open(text *ui.Editor) {
 }
 
 // search goes to the next or previous match.
-func (f *finder) search(text *ui.Editor, forward, here bool) {
+func (f *finder) search(text *ui.Editor, forward, includeCursor bool) {
 	text.Highlight(f.input.Value())
-	f.match, f.matches = text.FindNext(forward, here)
+	f.match, f.matches = text.FindNext(forward, includeCursor)
 }
 
 // Key handles a key while the query is typed.
@@ -51,7 +51,7 @@ func (f *finder) Paste(s string, text *ui.Editor) {
 	f.searchFromStart(text)
 }
 
-// searchFromStart searches from where the search began.
+// searchFromStart searches from the position of the cursor when the search was opened.
 func (f *finder) searchFromStart(text *ui.Editor) {
 	text.MoveTo(f.start)
 	f.search(text, true, true)

@@ -42,11 +42,11 @@ func sortFindings(ds recipes.Diagnostics, recipePath, workloadPath string) []fin
 	return out
 }
 
-// lineMarks returns the role of the worst finding of each line of a text, by line from 0.
-func lineMarks(ps []finding, of side) map[int]ui.Role {
+// lineMarks returns the role of the most severe finding of each line of a text. Lines count from 0.
+func lineMarks(ps []finding, which side) map[int]ui.Role {
 	out := map[int]ui.Role{}
 	for _, p := range ps {
-		if _, ok := out[p.Line-1]; !ok && p.side == of && p.Line > 0 { // errors come first
+		if _, ok := out[p.Line-1]; !ok && p.side == which && p.Line > 0 { // errors come first
 			out[p.Line-1] = p.role()
 		}
 	}
@@ -76,21 +76,21 @@ func (l *problemList) current() (finding, bool) {
 
 // goToNext returns the message that goes to the finding under the cursor, or to the next one
 // if the text is already at that line. Lines count from 0.
-func (l *problemList) goToNext(of side, line int) (request tea.Msg) {
+func (l *problemList) goToNext(which side, line int) (request tea.Msg) {
 	p, ok := l.current()
 	if !ok {
 		return nil
 	}
-	if p.side == of && p.Line == line+1 {
+	if p.side == which && p.Line == line+1 {
 		l.cursor = (l.cursor + 1) % len(l.items)
 	}
 	return l.items[l.cursor].goToMsg()
 }
 
-// onLine returns the findings on a line of a text, from 0.
-func (l *problemList) onLine(of side, line int) (out []finding) {
+// onLine returns the findings on a line of a text. Lines count from 0.
+func (l *problemList) onLine(which side, line int) (out []finding) {
 	for _, p := range l.items {
-		if p.side == of && p.Line == line+1 {
+		if p.side == which && p.Line == line+1 {
 			out = append(out, p)
 		}
 	}
@@ -135,7 +135,7 @@ func (p finding) goToMsg() tea.Msg {
 	return goToMsg{p.side, ui.Pos{Line: p.Line - 1, Col: max(p.Column-1, 0)}}
 }
 
-// top returns the index of the first finding in view.
+// top returns the index of the first visible finding.
 func (l *problemList) top(h int) int { return max(min(l.cursor-h/2, len(l.items)-h), 0) }
 
 // click returns the message that goes to the finding in row y of h rows.

@@ -41,22 +41,22 @@ type formField struct {
 	table *schema.Table // of the file's fields
 }
 
-// formFieldsOf returns the fields of the form with their values. A field with two
-// spellings has the one that is set, and roles that the recipe lacks are left out.
+// formFieldsOf returns the fields of the form with their values. A field with two spellings
+// is returned in the one that the file uses. Fields of roles without workers are left out.
 func formFieldsOf(r *recipes.Recipe, w *recipes.Workload) []formField {
 	var out []formField
-	add := func(of side, t *schema.Table, leaves []recipes.Leaf, spell func(name string) string) {
+	add := func(which side, t *schema.Table, leaves []recipes.Leaf, spell func(name string) string) {
 		have := map[string]recipes.Leaf{}
 		for _, l := range leaves {
 			have[l.Canonical] = l
 		}
-		for _, name := range formFields[of] {
+		for _, name := range formFields[which] {
 			f, ok := t.Field(name)
 			l, given := have[name]
 			if !ok || !given && (hidden(name, have) || spell(name) == "") {
 				continue
 			}
-			e := formField{side: of, path: spell(name), line: -1, field: f, table: t}
+			e := formField{side: which, path: spell(name), line: -1, field: f, table: t}
 			if given {
 				e.path, e.line, e.value = l.Position.Path, l.Position.Line-1, l.Value
 			}
@@ -97,7 +97,7 @@ type form struct {
 	cursor  int
 	typing  bool // the value of the field under the cursor is being typed
 	input   ui.Input
-	version int // grows with each key that changes the typed value
+	version int // increases with each key that changes the typed value
 }
 
 // pendingValue is a value that is being typed in the form.
@@ -148,19 +148,19 @@ func (f *form) setRows(rows []formField) {
 	}
 }
 
-// open opens the form on the field at a line of a text, and returns the text of that
-// field.
-func (f *form) open(of side, line int) side {
+// open opens the form with the cursor on the field at a line of a text. It returns the side
+// of the field under the cursor.
+func (f *form) open(which side, line int) side {
 	f.active = true
 	for i, e := range f.rows {
-		if e.side == of && e.line == line {
+		if e.side == which && e.line == line {
 			f.cursor = i
 		}
 	}
 	if e, ok := f.current(); ok {
 		return e.side
 	}
-	return of
+	return which
 }
 
 // current returns the field under the cursor.
@@ -260,14 +260,14 @@ func (f *form) View(th ui.Theme, w, h int, b boxes, problems *problemList) strin
 	return f.drawFields(th, w, h, problems, recipe, workload)
 }
 
-// drawFields draws the fields of the texts in a range.
+// drawFields draws the fields of the sides from and to.
 func (f *form) drawFields(th ui.Theme, w, h int, problems *problemList, from, to side) string {
-	wide := 0
+	nameWidth := 0
 	for _, e := range f.rows {
-		wide = max(wide, ui.Width(e.path))
+		nameWidth = max(nameWidth, ui.Width(e.path))
 	}
-	wide = min(wide, max(w/2, 10))
-	room := max(min(w-wide-24, 60), 8)
+	nameWidth = min(nameWidth, max(w/2, 10))
+	valueWidth := max(min(w-nameWidth-24, 60), 8)
 	var lines []string
 	at, last := 0, otherFile
 	for i, e := range f.rows {
@@ -283,22 +283,22 @@ func (f *form) drawFields(th ui.Theme, w, h int, problems *problemList, from, to
 		if last = e.side; i == f.cursor {
 			at = len(lines)
 		}
-		lines = append(lines, f.drawRow(th, i, wide, room, problems))
+		lines = append(lines, f.drawRow(th, i, nameWidth, valueWidth, problems))
 	}
 	top := max(min(at-h/2, len(lines)-h), 0)
 	return ui.Box(strings.Join(lines[top:], "\n"), w, h)
 }
 
-func (f *form) drawRow(th ui.Theme, i, wide, room int, problems *problemList) string {
+func (f *form) drawRow(th ui.Theme, i, nameWidth, valueWidth int, problems *problemList) string {
 	e := f.rows[i]
-	mark, name, value := "  ", ui.Fit(ui.Clean(e.path), wide), ui.Fit(ui.Clean(e.value), room)
+	mark, name, value := "  ", ui.Fit(ui.Clean(e.path), nameWidth), ui.Fit(ui.Clean(e.value), valueWidth)
 	if e.value == "" {
-		value = th.Paint(ui.Muted, ui.Fit("–", room))
+		value = th.Paint(ui.Muted, ui.Fit("–", valueWidth))
 	}
 	if i == f.cursor {
 		mark, name = th.Paint(ui.Accent, "▸ "), th.Selected.Render(name)
 		if f.typing {
-			value = f.input.Draw(th, room, true)
+			value = f.input.Draw(th, valueWidth, true)
 		}
 	}
 	sign := " "

@@ -7,8 +7,8 @@ type rect struct{ x, y, w, h int }
 type boxes struct {
 	bar        rect    // the timeout rule: two lines
 	tabs       rect    // names of the texts
-	text       [2]rect // equal if only one text is in view
-	desc       rect    // description of the field; no height if left out
+	text       [2]rect // equal if only one text is visible
+	desc       rect    // description of the field; height 0 if it is left out
 	list       rect    // problems
 	all        rect
 	sideBySide bool // both texts are in view
@@ -28,7 +28,7 @@ func layout(w, h int, two bool) boxes {
 	w, h = max(w, 0), max(h, 0)
 	b := boxes{all: rect{0, 0, w, h}, bar: rect{0, 0, w, min(2, h)}}
 	b.sideBySide = two && w >= sideBySideFrom
-	y := b.bar.h + 1 // a rule
+	y := b.bar.h + 1 // below the horizontal rule
 	b.tabs = rect{0, y, w, 1}
 	y++
 	listH := min(max(h/5, 2), 12)

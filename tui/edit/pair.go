@@ -23,7 +23,7 @@ type pair struct {
 	active       side
 	afterSave    tea.Msg        // sent once everything is saved
 	saveAgain    bool           // save again after the current save
-	waiting      []recoveredMsg // wait for the answer to another question
+	waiting      []recoveredMsg // backups to ask about once the open question is answered
 	backupFailed bool           // a failed backup has been reported
 }
 
@@ -36,7 +36,7 @@ func newPair(ctx context.Context, eng Engine, paths ...string) pair {
 	return p
 }
 
-// Choices of questions.
+// Messages for the choices of questions.
 type (
 	// saveMsg saves everything and then sends a message.
 	saveMsg struct{ then tea.Msg }
@@ -90,8 +90,8 @@ func (p *pair) updateUnsaved() {
 	}
 }
 
-// versions identify the state of both texts and of the form that a result is about. The
-// zero value is that of no result.
+// versions identifies the state of the texts and the form from which a result was computed.
+// The zero value means that there is no result.
 type versions struct{ recipe, workload, form int }
 
 // activeDoc returns the text that gets the keys.
@@ -145,9 +145,9 @@ func defaultWorkloadPath(file string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(file, ".yaml"), ".yml") + ".workload.yaml"
 }
 
-// handleRead handles a file that was read. If it changed on disk, a text without unsaved
-// changes is reloaded, which undo reverts; otherwise the user is asked. Outdated results
-// are dropped.
+// handleRead handles a file that was read. If it changed on disk and has no unsaved changes,
+// it is reloaded, which undo reverts; otherwise the user is asked. Outdated results are
+// dropped.
 func (p *pair) handleRead(m readMsg) tea.Cmd {
 	d := &p.docs[m.side]
 	d.checkingDisk = false
@@ -225,8 +225,8 @@ func (p *pair) saveThen(then tea.Msg) tea.Cmd {
 }
 
 // saveUnsaved starts to save the unsaved texts; nil if there is nothing to start. A text
-// that is being saved is saved again afterwards. About one that changed on disk the user
-// is asked first.
+// that is being saved is saved again afterwards. If a text changed on disk, the user is
+// asked first.
 func (p *pair) saveUnsaved() tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range p.docs {
@@ -253,7 +253,7 @@ func (p *pair) handleSaved(m savedMsg) tea.Cmd {
 			return ui.ShowError(m.err)
 		}
 		d.isNew, d.askedAbout = false, nil // another program wrote it first
-		return d.read()                    // asks the user
+		return d.read()                    // its result makes handleRead ask the user
 	}
 	d.disk, d.isNew = m.text, false
 	d.updateUnsaved()
@@ -292,7 +292,7 @@ func (p *pair) leave() tea.Cmd {
 
 // tabs returns the line with the names of the texts, and a remark if one text is in view.
 func (p *pair) tabs(th ui.Theme, b boxes, remark string) string {
-	title := func(of side) string { return p.docs[of].title(th, of == p.active) }
+	title := func(which side) string { return p.docs[which].title(th, which == p.active) }
 	line := title(recipe)
 	switch {
 	case b.sideBySide:

@@ -17,7 +17,7 @@ type question struct {
 	choices     []tea.Msg      // one per item; nil does nothing
 	esc         tea.Msg        // nil if esc only closes
 	shortcuts   map[string]int // more keys that choose an item
-	ignoresKeys bool           // it has just opened, and keys may be meant for the text
+	ignoresKeys bool           // just opened: keys may still be meant for the text
 }
 
 // keyDelay is how long a question that opens by itself ignores keys.
@@ -26,7 +26,7 @@ const keyDelay = 400 * time.Millisecond
 // questionReadyMsg is sent when a question accepts keys.
 type questionReadyMsg struct{ question *question }
 
-// delayKeys makes a question ignore keys at first.
+// delayKeys makes a question ignore keys for keyDelay.
 func (q *question) delayKeys() tea.Cmd {
 	q.ignoresKeys = true
 	return tea.Tick(keyDelay, func(time.Time) tea.Msg { return questionReadyMsg{q} })
@@ -54,7 +54,7 @@ func (q *question) Key(msg tea.KeyPressMsg) (chosen tea.Msg, closed bool) {
 // View draws the question as a box of at most w × h cells.
 func (q *question) View(th ui.Theme, w, h int) string {
 	m := q.Menu
-	if q.ignoresKeys { // shows the keys once it accepts them
+	if q.ignoresKeys { // the key hints appear once it accepts keys
 		m.Footer = " "
 	}
 	return m.Draw(th, w, h)

@@ -14,7 +14,7 @@ type focus int
 
 const (
 	onText     focus = iota
-	onProblems       // keys are not text
+	onProblems       // keys are commands
 )
 
 // Screen is the editor. It passes messages to its panes and arranges them.
@@ -29,7 +29,7 @@ type Screen struct {
 	form     form
 	finder   finder
 	focus    focus
-	// Panes open on top of these, or nil.
+	// Panes that are open on top of the others, or nil.
 	question   *question
 	diff       *diffView
 	completion *completion
@@ -145,7 +145,7 @@ func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 		return s.texts.checkDisk()
 	case ui.Tick:
 		cmds := []tea.Cmd{s.texts.checkDisk(), s.texts.backUp()}
-		if s.question == nil { // the question that the next one waited for is answered
+		if s.question == nil { // the previous question was answered
 			cmds = append(cmds, s.openQuestion(s.texts.nextQuestion()))
 		}
 		return tea.Batch(cmds...)
@@ -193,7 +193,8 @@ func (s *Screen) handlePaneMsg(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// openQuestion opens a question that was not opened by a key, if there is one.
+// openQuestion opens a question, unless it is nil. Because no key opened it, it ignores keys
+// at first.
 func (s *Screen) openQuestion(q *question, cmd tea.Cmd) tea.Cmd {
 	if q == nil {
 		return cmd
@@ -235,24 +236,24 @@ func (s *Screen) submit() tea.Cmd {
 
 // describeLine describes the line under the cursor of the text, form or list with the focus.
 func (s *Screen) describeLine() description {
-	of, line := s.texts.active, s.texts.activeDoc().text.Cursor().Line
+	which, line := s.texts.active, s.texts.activeDoc().text.Cursor().Line
 	e, inForm := s.form.current()
 	p, listed := s.problems.current()
 	listed = listed && s.focus == onProblems
 	switch {
 	case inForm:
-		of, line = e.side, e.line
+		which, line = e.side, e.line
 	case listed && p.side != otherFile:
-		of, line = p.side, p.Line-1
+		which, line = p.side, p.Line-1
 	}
-	d := description{side: of, problems: s.problems.onLine(of, line), loaded: s.texts.activeDoc().loaded}
+	d := description{side: which, problems: s.problems.onLine(which, line), loaded: s.texts.activeDoc().loaded}
 	if listed {
 		d.problems = []finding{p}
 	}
-	path := pathAt(s.texts.docs[of].text.Lines(), line)
+	path := pathAt(s.texts.docs[which].text.Lines(), line)
 	if inForm {
 		path = strings.Split(e.path, ".")
 	}
-	d.field, d.known = describeField(s.checks.fieldTable(of), path)
+	d.field, d.known = describeField(s.checks.fieldTable(which), path)
 	return d
 }

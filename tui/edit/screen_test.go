@@ -211,7 +211,7 @@ func drive(s *Screen, cmd tea.Cmd) []tea.Msg {
 	})
 }
 
-func textOf(s *Screen, of side) string { return s.texts.docs[of].text.Text() }
+func textOf(s *Screen, which side) string { return s.texts.docs[which].text.Text() }
 
 func press(s *Screen, keys ...string) (sent []tea.Msg) {
 	for _, k := range frametest.Keys(keys...) {

@@ -62,9 +62,9 @@ func (s *Screen) drawOverlays(body string) string {
 // or the form or the comparison instead.
 func (s *Screen) drawMain() string {
 	b := s.boxes
-	text := func(of side) string {
-		focused := of == s.texts.active && s.focus == onText && !s.form.active
-		return s.texts.docs[of].View(s.th, b.text[of], focused)
+	text := func(which side) string {
+		focused := which == s.texts.active && s.focus == onText && !s.form.active
+		return s.texts.docs[which].View(s.th, b.text[which], focused)
 	}
 	var main string
 	switch {
