@@ -42,7 +42,7 @@ func TestUnsaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, ok, err := d.Unsaved(t.Context(), path); ok || err != nil {
-		t.Errorf("offered though it is on disk: %v", err)
+		t.Errorf("unsaved changes equal to the file: %v", err)
 	}
 	for range 2 {
 		if err := d.DiscardUnsaved(t.Context(), path); err != nil {
@@ -66,7 +66,7 @@ func TestUnsavedCorruptFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, _, err := d.Unsaved(t.Context(), path); err == nil || !strings.Contains(err.Error(), file) {
-		t.Errorf("a broken one: %v", err)
+		t.Errorf("corrupt file: %v", err)
 	}
 }
 

@@ -195,6 +195,6 @@ func TestSeekInSteps(t *testing.T) {
 		}
 	}
 	if steps < 2 || steps > 3 {
-		t.Errorf("a long way is one of %d steps", steps)
+		t.Errorf("seek to the last line took %d steps", steps)
 	}
 }

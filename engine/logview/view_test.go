@@ -157,7 +157,7 @@ func TestTruncated(t *testing.T) {
 		t.Errorf("%q", texts(got))
 	}
 	if got := walk(t, v, Query{From: Pos{5 * blockBytes}, Lines: 1}); len(got) != 0 {
-		t.Errorf("%q behind the end", texts(got))
+		t.Errorf("%q beyond the end", texts(got))
 	}
 }
 
@@ -410,7 +410,7 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	if g := <-grown; g.File != 1 || g.Restarted || g.Err != nil {
-		t.Errorf("a begun line: %+v", g)
+		t.Errorf("unfinished line: %+v", g)
 	}
 	write(t, v.files[0].path, "")
 	write(t, v.files[0].path, "anew, and longer\n")

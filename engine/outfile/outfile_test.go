@@ -49,7 +49,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("the pipe got %q", got)
 	}
 	if data, err := os.ReadFile(in("old")); string(data) != "now" || err != nil {
-		t.Errorf("behind the link: %q %v", data, err)
+		t.Errorf("target of the link: %q %v", data, err)
 	}
 	if err := Write("/dev/full", []byte("now"), 0o640); !errors.Is(err, syscall.ENOSPC) {
 		t.Errorf("a full device: %v", err)

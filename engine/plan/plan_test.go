@@ -324,7 +324,7 @@ func TestLocalScale(t *testing.T) {
 		"users": "1,11", "phase_timeout_seconds": "24.0", "engines": "3 mock workers", "client": "built-in replay client",
 	} {
 		if swaps[what] != to {
-			t.Errorf("swap %s is %q, want %q", what, swaps[what], to)
+			t.Errorf("substitution %s is %q, want %q", what, swaps[what], to)
 		}
 	}
 	if len(p.Steps) != 5 || p.Script != "" {

@@ -42,7 +42,7 @@ func TestSmokeRun(t *testing.T) {
 		"users", "phase_timeout_seconds", "settling_time_seconds", "min_measurement_seconds", "workload",
 	} {
 		if !slices.ContainsFunc(p.Substitutions, func(s Substitution) bool { return s.What == what }) {
-			t.Errorf("no word on %s", what)
+			t.Errorf("nothing reported for %s", what)
 		}
 	}
 }

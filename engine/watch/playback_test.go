@@ -103,7 +103,7 @@ func TestPlaybackSeeks(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := p.At(ctx, p.To); !errors.Is(err, context.Canceled) {
-		t.Errorf("given up: %v", err)
+		t.Errorf("cancelled: %v", err)
 	}
 }
 

@@ -43,6 +43,6 @@ func TestStalledSince(t *testing.T) {
 		t.Errorf("recorded, run ended: %v", s)
 	}
 	if s := (Update{Status: event.Status{State: event.Measuring}}).StalledSince(runstest.Noon); !s.IsZero() {
-		t.Errorf("never heard: %v", s)
+		t.Errorf("no activity: %v", s)
 	}
 }
