@@ -49,12 +49,12 @@ func TestCompareInWorkbench(t *testing.T) {
 	term.WaitFor("the band")
 	term.WaitFor("95 % WITHIN RUN")
 	for _, step := range []struct{ key, want string }{
-		{"t", "requests found in both"},
-		{"g", "% of requests that wait at most so long"},
-		{"l", "output speed p50 of a request"},
-		{"r", "what identifies the two"},
+		{"t", "requests paired"},
+		{"g", "TTFT CDF"},
+		{"l", "output speed p50 per request"},
+		{"r", "recipe or workload not available"},
 		{"r", "IN TOLERANCE"},
-		{"a", "Which run is the further reference?"},
+		{"a", "Choose another reference"},
 		{"q", "IN TOLERANCE"},
 	} {
 		term.Press(step.key)

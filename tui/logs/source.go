@@ -72,14 +72,14 @@ func (s *source) open(logs []Log) tea.Cmd {
 	s.close()
 	ctx, cancel := context.WithCancel(s.parent)
 	*s = source{eng: s.eng, parent: s.parent, logs: logs, gen: s.gen, ctx: ctx, cancel: cancel}
-	engine, gen := s.eng, s.gen
+	eng, gen := s.eng, s.gen
 	paths := make([]string, 0, len(logs))
 	for _, l := range logs {
 		paths = append(paths, l.Path)
 	}
 	return func() tea.Msg {
 		m := openedMsg{gen: gen}
-		if m.view, m.grown, m.err = engine.LogView(ctx, paths...); m.err != nil {
+		if m.view, m.grown, m.err = eng.LogView(ctx, paths...); m.err != nil {
 			return m
 		}
 		context.AfterFunc(ctx, m.view.Close)

@@ -13,14 +13,14 @@ import (
 )
 
 type (
-	// comparedMsg answers one asking; an older one's answer is dropped.
+	// comparedMsg is the result of a comparison. It is dropped if gen is not the latest.
 	comparedMsg struct {
 		gen   int
 		c     engine.Comparison
-		phase int // that was compared in the end
+		phase int // the phase that was compared
 		err   error
 	}
-	// levelsMsg has the levels of all runs of one comparison.
+	// levelsMsg has the concurrency levels of all runs of a comparison.
 	levelsMsg struct {
 		gen   int
 		curve curve
@@ -32,18 +32,18 @@ type (
 	}
 )
 
-// compare asks for the comparison anew; the one that is under way is given up.
+// compare starts a comparison and cancels the running one.
 func (s *Screen) compare() tea.Cmd {
-	if s.giveUp != nil {
-		s.giveUp()
+	if s.cancelCompare != nil {
+		s.cancelCompare()
 	}
 	s.gen++
-	s.busy = true
-	ctx, giveUp := context.WithCancel(s.ctx)
-	s.giveUp = giveUp
+	s.comparing = true
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.cancelCompare = cancel
 	s.curve = nil
 	eng, ref, cand, refs, phase, force, gen := s.eng, s.ref, s.cand, slices.Clone(s.refs), s.phase, s.force, s.gen
-	ask := func(phase int) (c engine.Comparison, err error) {
+	compareAt := func(phase int) (c engine.Comparison, err error) {
 		opt := engine.ComparisonOptions{Force: force, Paired: true}
 		if len(refs) > 0 {
 			if opt.References, err = eng.References(ctx, refs, phase); err != nil {
@@ -53,14 +53,14 @@ func (s *Screen) compare() tea.Cmd {
 		return eng.Parity(ctx, ref, cand, phase, opt)
 	}
 	var levels tea.Cmd
-	if s.view == viewLevels {
-		levels = s.levels()
+	if s.view == levelsView {
+		levels = s.loadLevels()
 	}
 	return tea.Batch(levels, func() tea.Msg {
-		c, err := ask(phase)
+		c, err := compareAt(phase)
 		if err != nil && phase == engine.AnyPhase {
-			// A side of several phases wants one to be named: the first is where to begin.
-			if first, ferr := ask(0); ferr == nil {
+			// A run with several phases can't be compared without a phase number: use the first.
+			if first, ferr := compareAt(0); ferr == nil {
 				return comparedMsg{gen: gen, c: first, phase: 0}
 			}
 		}
@@ -68,21 +68,21 @@ func (s *Screen) compare() tea.Cmd {
 	})
 }
 
-// curve is the levels of several runs, and what was left out of it.
+// curve has the concurrency levels of several runs.
 type curve struct {
-	points []results.Point
-	kept   []kept
-	left   []string
+	points   []results.Point
+	metTiers []metTiers
+	skipped  []string
 }
 
-// kept is what one run keeps of the service levels.
-type kept struct {
+// metTiers has the tiers that a run meets, with the highest concurrency level of each.
+type metTiers struct {
 	run   string
 	tiers []results.TierResult
 }
 
-// levels reads the levels of all runs that are compared. A side that is no run has none.
-func (s *Screen) levels() tea.Cmd {
+// loadLevels loads the concurrency levels of all compared runs. A file of figures has none.
+func (s *Screen) loadLevels() tea.Cmd {
 	ctx, eng, gen := s.ctx, s.eng, s.gen
 	names := append([]string{s.ref, s.cand}, s.refs...)
 	return func() tea.Msg {
@@ -90,19 +90,19 @@ func (s *Screen) levels() tea.Cmd {
 		for _, name := range names {
 			points, tiers, err := eng.RunCurve(ctx, name, 0)
 			if err != nil {
-				m.curve.left = append(m.curve.left, ui.OneLine(err))
+				m.curve.skipped = append(m.curve.skipped, ui.OneLine(err))
 				continue
 			}
 			m.curve.points = append(m.curve.points, points...)
 			if len(tiers) > 0 && len(points) > 0 {
-				m.curve.kept = append(m.curve.kept, kept{points[0].Run, tiers})
+				m.curve.metTiers = append(m.curve.metTiers, metTiers{points[0].Run, tiers})
 			}
 		}
 		return m
 	}
 }
 
-// writePage writes what is compared as a page into the current folder.
+// writePage writes the comparison as an HTML page to the working directory.
 func (s *Screen) writePage() tea.Cmd {
 	eng, c := s.eng, *s.c
 	return func() tea.Msg {
@@ -110,6 +110,6 @@ func (s *Screen) writePage() tea.Cmd {
 		if err != nil {
 			return ui.Toast{Text: err.Error(), Role: ui.Bad}
 		}
-		return ui.Toast{Text: "written: " + path, Role: ui.OK}
+		return ui.Toast{Text: "wrote " + path, Role: ui.OK}
 	}
 }

@@ -18,69 +18,69 @@ func (s *Screen) View() string {
 		return s.viewPicker()
 	case s.err != nil:
 		lines := ui.Wrap(ui.OneLine(s.err), s.w-6)
-		return s.th.Paint(ui.Bad, " ✗ these two can't be compared") + "\n\n   " + strings.Join(lines, "\n   ")
+		return s.th.Paint(ui.Bad, " ✗ comparison failed") + "\n\n   " + strings.Join(lines, "\n   ")
 	case s.c == nil:
-		return s.th.Paint(ui.Muted, " reading both sides …")
+		return s.th.Paint(ui.Muted, " loading both sides …")
 	}
-	l := s.lay
+	lay := s.layout
 	text, role := summary(*s.c)
-	if s.busy {
-		text, role = "comparing again …", ui.Muted
+	if s.comparing {
+		text, role = "comparing …", ui.Muted
 	}
-	of := ""
+	referenceCount := ""
 	if n := len(s.refs); n > 0 {
-		of = fmt.Sprintf("1 of %d · ", n+1)
+		referenceCount = fmt.Sprintf("1 of %d · ", n+1)
 	}
-	head := " " + s.th.Paint(ui.Muted, "reference ") + of + sideText(s.c.Reference) +
+	head := " " + s.th.Paint(ui.Muted, "reference ") + referenceCount + sideText(s.c.Reference) +
 		"\n " + s.th.Paint(ui.Muted, "candidate ") + sideText(s.c.Candidate)
-	again := "" // a run that is still at work may be comparable later
+	refreshHint := "" // a run that has not ended may become comparable
 	if s.c.Verdict == engine.NotComparable {
-		again = s.th.Paint(ui.Muted, "R compares again")
+		refreshHint = s.th.Paint(ui.Muted, "R refreshes")
 	}
-	rule := s.th.TitledRule(s.th.Paint(role, text), again, s.w)
-	if s.view != viewFigures {
-		return head + "\n" + rule + "\n" + s.viewMore(s.w, max(s.h-headLines-1, 0))
+	rule := s.th.TitledRule(s.th.Paint(role, text), refreshHint, s.w)
+	if s.view != figuresView {
+		return head + "\n" + rule + "\n" + s.viewOther(s.w, max(s.h-headHeight-1, 0))
 	}
-	if l.aside > 0 {
-		side := ui.Box(strings.Join(s.below(l.aside), "\n"), l.aside, l.table)
+	if lay.sideW > 0 {
+		side := ui.Box(strings.Join(s.lowerLines(lay.sideW), "\n"), lay.sideW, lay.tableH)
 		return head + "\n" + rule + "\n" + s.th.Beside(s.table.Draw(s.th), side)
 	}
 	title := "notes"
 	switch {
-	case l.all:
-		title = "notes, and what makes the two the same configuration"
-	case s.lower == showSides:
-		title = "what makes the two the same configuration"
+	case lay.showsAll:
+		title = "notes and configuration"
+	case s.lowerPane == sidesPane:
+		title = "configuration"
 	}
-	lines := s.below(s.w - 2)
-	more := ""
-	if len(lines) > l.below {
-		lines, more = lines[:l.below], "d shows more"
-		if s.lower != showTable {
-			more = "more in a larger window"
+	lines := s.lowerLines(s.w - 2)
+	moreHint := ""
+	if len(lines) > lay.lowerH {
+		lines, moreHint = lines[:lay.lowerH], "d shows more"
+		if s.lowerPane != tablePane {
+			moreHint = "enlarge the terminal for more"
 		}
 	}
 	parts := []string{head, rule}
-	if l.table > 0 {
+	if lay.tableH > 0 {
 		parts = append(parts, s.table.Draw(s.th))
 	}
-	parts = append(parts, s.th.TitledRule(title, s.th.Paint(ui.Muted, more), s.w), " "+strings.Join(lines, "\n "))
+	parts = append(parts, s.th.TitledRule(title, s.th.Paint(ui.Muted, moreHint), s.w), " "+strings.Join(lines, "\n "))
 	return strings.Join(parts, "\n")
 }
 
-// below is what is said beside the table: notes, sides, or both.
-func (s *Screen) below(w int) []string {
+// lowerLines returns the lines below or beside the table: the notes, the configuration, or both.
+func (s *Screen) lowerLines(w int) []string {
 	switch {
-	case s.lay.all:
+	case s.layout.showsAll:
 		return append(append(s.viewNotes(w), ""), s.viewSides(w)...)
-	case s.lower == showSides:
+	case s.lowerPane == sidesPane:
 		return s.viewSides(w)
 	}
 	return s.viewNotes(w)
 }
 
-// viewNotes is what stands in the way of a verdict, what is said of the row under
-// the cursor, and the notes.
+// viewNotes returns the reasons why the sides are not comparable, the detail of the
+// selected row, and the notes.
 func (s *Screen) viewNotes(w int) []string {
 	var out []string
 	add := func(mark, text string, role ui.Role) {
@@ -96,8 +96,8 @@ func (s *Screen) viewNotes(w int) []string {
 			add("⚠", r, ui.Warn)
 		}
 	}
-	if i := s.table.Cursor; i < len(s.lines) {
-		add("▸", s.lines[i].detail, ui.Plain)
+	if i := s.table.Cursor; i < len(s.rows) {
+		add("▸", s.rows[i].detail, ui.Plain)
 	}
 	for _, n := range s.c.Notes {
 		add("·", n, ui.Muted)
@@ -105,20 +105,20 @@ func (s *Screen) viewNotes(w int) []string {
 	return out
 }
 
-// viewSides is the table of what identifies the two.
+// viewSides returns a table of the configuration of both sides.
 func (s *Screen) viewSides(w int) []string {
-	const name = 15
-	column := max((w-name-3)/2, 4)
+	const nameWidth = 15
+	column := max((w-nameWidth-3)/2, 4)
 	cut := func(v string) string {
 		v = ui.Clean(cmp.Or(v, "-"))
-		if n := ui.Width(v); n > column-1 { // the end of a path tells more than its beginning
+		if n := ui.Width(v); n > column-1 { // keep the end, which distinguishes paths
 			v = ansi.TruncateLeft(v, n-column+2, "…")
 		}
 		return ui.Fit(v, column)
 	}
-	out := []string{s.th.Paint(ui.Muted, ui.Fit("", name+2)+ui.Fit("REFERENCE", column)+"CANDIDATE")}
+	out := []string{s.th.Paint(ui.Muted, ui.Fit("", nameWidth+2)+ui.Fit("REFERENCE", column)+"CANDIDATE")}
 	for _, id := range identities(*s.c) {
-		out = append(out, ui.Fit(id.name, name)+s.th.Paint(id.role, ui.Fit(id.mark, 2))+cut(id.ref)+cut(id.cand))
+		out = append(out, ui.Fit(id.name, nameWidth)+s.th.Paint(id.role, ui.Fit(id.mark, 2))+cut(id.ref)+cut(id.cand))
 	}
 	return out
 }

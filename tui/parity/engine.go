@@ -7,7 +7,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
-// Engine is what the comparison needs.
+// Engine is the part of the engine that the screen uses.
 type Engine interface {
 	Parity(ctx context.Context, ref, cand string, phase int, opt engine.ComparisonOptions) (engine.Comparison, error)
 	References(ctx context.Context, names []string, phase int) ([]engine.Side, error)

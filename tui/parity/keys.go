@@ -9,126 +9,126 @@ import (
 )
 
 var (
-	swapKey   = ui.Bind("s", "swap sides", "s")
-	againKey  = ui.Bind("R", "compare again", "R")
-	chooseKey = ui.Bind("enter", "choose", "enter")
-	listKey   = ui.Bind("R", "list again", "R")
-	moveKeys  = []key.Binding{ // as tables have them
-		ui.Bind("↑", "row up", "up", "k"), ui.Bind("↓", "row down", "down", "j"),
-		ui.Bind("pgup", "a page up", "pgup"), ui.Bind("pgdn", "a page down", "pgdown"),
+	swapKey        = ui.Bind("s", "swap sides", "s")
+	refreshKey     = ui.Bind("R", "refresh", "R")
+	chooseKey      = ui.Bind("enter", "choose", "enter")
+	refreshListKey = ui.Bind("R", "refresh", "R")
+	moveKeys       = []key.Binding{ // handled by ui.Table
+		ui.Bind("↑", "up", "up", "k"), ui.Bind("↓", "down", "down", "j"),
+		ui.Bind("pgup", "page up", "pgup"), ui.Bind("pgdn", "page down", "pgdown"),
 		ui.Bind("home", "first row", "home", "g"), ui.Bind("end", "last row", "end", "G"),
 	}
 )
 
-// Keys are the bindings that work now.
+// Keys returns the current bindings.
 func (s *Screen) Keys() []key.Binding {
 	switch {
 	case s.picking():
-		return append([]key.Binding{chooseKey, listKey}, moveKeys...)
+		return append([]key.Binding{chooseKey, refreshListKey}, moveKeys...)
 	case s.err != nil:
-		return []key.Binding{againKey, swapKey}
+		return []key.Binding{refreshKey, swapKey}
 	}
 	return append(ui.Bindings(s.commands()), moveKeys...)
 }
 
-// commands are the keys of a comparison.
+// commands returns the key bindings of a comparison.
 func (s *Screen) commands() []ui.Command {
-	sides := [...]string{"all notes", "both sides", "the table"}[s.lower]
+	sides := [...]string{"all notes", "configuration", "table"}[s.lowerPane]
 	force := "force a verdict"
 	if s.force {
-		force = "no forced verdict"
+		force = "undo force"
 	}
 	return []ui.Command{
 		{
-			Key: ui.Bind("d", sides, "d"), Hidden: s.lay.all || s.view != viewFigures,
-			Do: ui.NoCmd(func() { s.lower = (s.lower + 1) % (showSides + 1) }),
+			Key: ui.Bind("d", sides, "d"), Hidden: s.layout.showsAll || s.view != figuresView,
+			Do: ui.NoCmd(func() { s.lowerPane = (s.lowerPane + 1) % (sidesPane + 1) }),
 		},
-		s.toView("r", "differences", viewFields),
-		s.toView("t", "turns", viewTurns),
-		s.toView("g", "TTFT drawn", viewSpread),
-		s.toView("l", "levels", viewLevels),
-		{Key: ui.Bind("m", "copy as Markdown", "m"), Do: s.copy, Name: "copy", Unavailable: s.noCopy()},
-		{Key: ui.Bind("h", "HTML page", "h"), Do: s.writePage, Name: "HTML page", Unavailable: s.noCopy()},
-		{Key: ui.Bind("f", force, "f"), Do: s.turnForce, Name: "force", Unavailable: s.noForce()},
-		{Key: swapKey, Do: s.swap},
-		{Key: ui.Bind("a", "add a reference", "a"), Do: s.add},
-		{Key: ui.Bind("[ ]", "phase", "["), Do: func() tea.Cmd { return s.turnPhase(-1) }},
-		{Key: ui.Bind("[ ]", "phase", "]"), Do: func() tea.Cmd { return s.turnPhase(1) }, Hidden: true},
-		{Key: againKey, Do: s.compare},
+		s.viewCommand("r", "differences", fieldsView),
+		s.viewCommand("t", "turns", turnsView),
+		s.viewCommand("g", "TTFT distribution", distributionView),
+		s.viewCommand("l", "levels", levelsView),
+		{Key: ui.Bind("m", "copy as Markdown", "m"), Do: s.copyMarkdown, Name: "copy", Unavailable: s.copyUnavailable()},
+		{Key: ui.Bind("h", "HTML page", "h"), Do: s.writePage, Name: "HTML page", Unavailable: s.copyUnavailable()},
+		{Key: ui.Bind("f", force, "f"), Do: s.toggleForce, Name: "force", Unavailable: s.forceUnavailable()},
+		{Key: swapKey, Do: s.swapSides},
+		{Key: ui.Bind("a", "add a reference", "a"), Do: s.addReference},
+		{Key: ui.Bind("[ ]", "phase", "["), Do: func() tea.Cmd { return s.changePhase(-1) }},
+		{Key: ui.Bind("[ ]", "phase", "]"), Do: func() tea.Cmd { return s.changePhase(1) }, Hidden: true},
+		{Key: refreshKey, Do: s.compare},
 	}
 }
 
-// toView shows a view, or the figures again when it is shown already.
-func (s *Screen) toView(k, desc string, v view) ui.Command {
+// viewCommand returns the command that opens a view, or returns from it to the figures.
+func (s *Screen) viewCommand(k, desc string, v view) ui.Command {
 	if s.view == v {
-		desc, v = "figures", viewFigures
+		desc, v = "figures", figuresView
 	}
 	return ui.Command{Key: ui.Bind(k, desc, k), Do: func() tea.Cmd {
-		if s.view = v; v == viewLevels && s.curve == nil {
-			return s.levels()
+		if s.view = v; v == levelsView && s.curve == nil {
+			return s.loadLevels()
 		}
 		return nil
 	}}
 }
 
-func (s *Screen) key(msg tea.KeyPressMsg) tea.Cmd {
+func (s *Screen) handleKey(msg tea.KeyPressMsg) tea.Cmd {
 	cmd, taken := ui.HandleKey(msg, s.commands())
 	if !taken {
-		s.more().Key(msg)
+		s.activeTable().Key(msg)
 	}
 	return cmd
 }
 
-func (s *Screen) copy() tea.Cmd {
-	return ui.Send(ui.Copy{Text: s.c.Markdown(), Message: "the comparison is in the clipboard, as Markdown"})
+func (s *Screen) copyMarkdown() tea.Cmd {
+	return ui.Send(ui.Copy{Text: s.c.Markdown(), Message: "sent the comparison to the terminal's clipboard as Markdown"})
 }
 
-func (s *Screen) noCopy() string {
+func (s *Screen) copyUnavailable() string {
 	if s.c == nil {
 		return "no comparison yet"
 	}
 	return ""
 }
 
-func (s *Screen) turnForce() tea.Cmd {
+func (s *Screen) toggleForce() tea.Cmd {
 	s.force = !s.force
 	return s.compare()
 }
 
-// noForce is why there is nothing to force.
-func (s *Screen) noForce() string {
+// forceUnavailable returns why a verdict can't be forced; empty if it can.
+func (s *Screen) forceUnavailable() string {
 	switch {
 	case s.force:
 		return ""
 	case s.c == nil:
 		return "no comparison yet"
 	case s.c.Verdict != engine.NotComparable:
-		return "comparable"
+		return "already comparable"
 	case s.c.Delta == nil:
-		return "no difference to judge"
+		return "no difference to compare"
 	}
 	return ""
 }
 
-func (s *Screen) swap() tea.Cmd {
+func (s *Screen) swapSides() tea.Cmd {
 	s.ref, s.cand, s.refs, s.c, s.err = s.cand, s.ref, nil, nil, nil
 	return s.compare()
 }
 
-func (s *Screen) add() tea.Cmd {
-	s.adding = true
+func (s *Screen) addReference() tea.Cmd {
+	s.addingReference = true
 	s.fillPicker(s.runs)
-	return s.list()
+	return s.listRuns()
 }
 
-// turnPhase compares the next phase; one that does not exist is told by the engine.
-func (s *Screen) turnPhase(by int) tea.Cmd {
+// changePhase compares another phase. The engine reports a phase that does not exist.
+func (s *Screen) changePhase(by int) tea.Cmd {
 	at := s.phase
 	if at == engine.AnyPhase && s.c != nil {
 		at = s.c.Candidate.Phase
 	}
 	if at+by < 0 {
-		return ui.Send(ui.Toast{Text: "there is no phase before the first", Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: "this is the first phase", Role: ui.Warn})
 	}
 	s.phase = at + by
 	return s.compare()

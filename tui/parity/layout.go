@@ -1,62 +1,62 @@
 package parity
 
-// wide is from where the sides and the notes stand beside the table if they do not fit below it.
-const wide = 150
+// wideWidth is the width from which the lines that don't fit below the table are beside it.
+const wideWidth = 150
 
 const (
-	headLines  = 2
-	asideWidth = 62
-	leastNotes = 3
+	headHeight    = 2
+	sidePaneWidth = 62
+	minNotes      = 3
 )
 
-// lower is what is to be seen whole where there is no room for all of it.
-type lower int
+// lowerPane is the part that is shown completely if not all parts fit.
+type lowerPane int
 
 const (
-	showTable lower = iota // and the first notes
-	showNotes
-	showSides
+	tablePane lowerPane = iota // the table, and the first notes below
+	notesPane
+	sidesPane
 )
 
-// layout is where things go, in cells of the body.
+// layout has the positions and sizes of the parts of the body, in cells.
 type layout struct {
-	tableY, table, tableW int
-	below                 int  // lines below the table, its title not counted; 0 when they stand beside it
-	aside                 int  // width of what stands beside
-	all                   bool // sides and notes are both in view
-	gauge                 int  // cells from the middle of a gauge to its end
+	tableY, tableH, tableW int
+	lowerH                 int  // lines below the table, without its title; 0 if they are beside it
+	sideW                  int  // width of the lines beside the table; 0 if they are below
+	showsAll               bool // notes and configuration are both visible
+	gaugeHalf              int  // half of the length of a gauge
 }
 
-// arrange divides a body of w × h cells for a table of so many rows, so many lines
-// of notes and of sides. All of it in one column where it fits, else the sides and
-// notes beside the table, else one of them below it: the table scrolls before the
-// notes shrink below three lines, and more than that when they are asked for.
-func arrange(w, h, rows, notes, sides int, show lower) layout {
-	l := layout{tableY: headLines + 1, tableW: w, gauge: 5}
-	room := max(h-headLines-2, 0) // and two rules
+// arrangeLayout divides a body of w × h cells for the given numbers of table rows,
+// lines of notes and lines of configuration. If not all fit in one column, the lines
+// are beside the table in a wide terminal; otherwise pane selects what is below it.
+// The table scrolls before the notes have less than three lines.
+func arrangeLayout(w, h, rows, notes, sides int, pane lowerPane) layout {
+	l := layout{tableY: headHeight + 1, tableW: w, gaugeHalf: 5}
+	room := max(h-headHeight-2, 0) // without the two rules
 	switch {
 	case rows+1+notes+1+sides <= room:
-		l.all, l.table = true, rows+1
-	case w >= wide:
-		l.all, l.aside, l.tableW, l.table = true, asideWidth, w-asideWidth-3, room+1
+		l.showsAll, l.tableH = true, rows+1
+	case w >= wideWidth:
+		l.showsAll, l.sideW, l.tableW, l.tableH = true, sidePaneWidth, w-sidePaneWidth-3, room+1
 		return l
-	case show == showSides:
-		l.table = rest(room-sides, rows)
-	case show == showNotes:
-		l.table = rest(room-notes, rows)
+	case pane == sidesPane:
+		l.tableH = remainingHeight(room-sides, rows)
+	case pane == notesPane:
+		l.tableH = remainingHeight(room-notes, rows)
 	default:
-		l.table = min(rows+1, max(room-min(notes, leastNotes), 0))
+		l.tableH = min(rows+1, max(room-min(notes, minNotes), 0))
 	}
-	l.below = room - l.table
-	if w >= wide {
-		l.gauge = min((w-wide)/4+8, 25)
+	l.lowerH = room - l.tableH
+	if w >= wideWidth {
+		l.gaugeHalf = min((w-wideWidth)/4+8, 25)
 	}
 	return l
 }
 
-// rest is the height of a table that gets what something else left: none rather
-// than a header with hardly a row.
-func rest(left, rows int) int {
+// remainingHeight returns the height of a table in the given height: 0 if there would
+// hardly be a row below its header.
+func remainingHeight(left, rows int) int {
 	if left < 4 {
 		return 0
 	}

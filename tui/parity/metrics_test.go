@@ -10,9 +10,9 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/frametest"
 )
 
-// TestEveryMetricIsShown: each metric that is declared for comparisons has a row, and
-// each quantity that is declared for pairs is told of them.
-func TestEveryMetricIsShown(t *testing.T) {
+// Each metric declared for comparisons has a row, and each quantity declared for pairs
+// is in the view of turns.
+func TestAllMetricsAreShown(t *testing.T) {
 	t.Parallel()
 	f := paired()
 	for i := range f.sides {
@@ -46,7 +46,7 @@ func TestEveryMetricIsShown(t *testing.T) {
 	frame = ansi.Strip(r.s.View())
 	for _, q := range results.PairedQuantities() {
 		if !strings.Contains(frame, q.Paired().Short+" ") || q != results.TTFT && q.Paired().Short == "" {
-			t.Errorf("%s is not among the turns", q.Paired().Label)
+			t.Errorf("%s is not in the view of turns", q.Paired().Label)
 		}
 	}
 }

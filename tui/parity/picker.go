@@ -14,8 +14,8 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// pickerHead is how many lines stand above the list of runs.
-const pickerHead = 3
+// pickerHeadHeight is the number of lines above the list of runs.
+const pickerHeadHeight = 3
 
 func pickerColumns() []ui.Column {
 	out := []ui.Column{
@@ -33,12 +33,12 @@ func pickerColumns() []ui.Column {
 	return append(out, ui.Column{Title: "AGE", Right: true, Drop: 2}, ui.Column{Title: "SOURCE", Drop: 3})
 }
 
-// choices are the runs that have figures to compare, but for those that are taken already.
-func choices(runs []engine.Summary, taken ...string) []engine.Summary {
+// comparableRuns returns the runs that have figures, except the ones already chosen.
+func comparableRuns(runs []engine.Summary, chosen ...string) []engine.Summary {
 	var out []engine.Summary
 	for _, r := range runs {
-		free := !slices.Contains(taken, r.Dir) && (r.ID == "" || !slices.Contains(taken, r.ID))
-		if free && !math.IsNaN(r.Figures.Get(results.Primary).Value) {
+		available := !slices.Contains(chosen, r.Dir) && (r.ID == "" || !slices.Contains(chosen, r.ID))
+		if available && !math.IsNaN(r.Figures.Get(results.Primary).Value) {
 			out = append(out, r)
 		}
 	}
@@ -46,7 +46,7 @@ func choices(runs []engine.Summary, taken ...string) []engine.Summary {
 }
 
 func (s *Screen) fillPicker(runs []engine.Summary) {
-	s.runs = choices(runs, append([]string{s.ref, s.cand}, s.refs...)...)
+	s.runs = comparableRuns(runs, append([]string{s.ref, s.cand}, s.refs...)...)
 	rows := make([][]ui.Cell, 0, len(s.runs))
 	for _, r := range s.runs {
 		name := r.Name
@@ -59,13 +59,13 @@ func (s *Screen) fillPicker(runs []engine.Summary) {
 		for _, m := range results.RunsColumnMetrics {
 			row = append(row, ui.Cell{Text: m.NumberText(r.Figures.Get(m.Key).Value)})
 		}
-		age := ui.Cell{Text: ui.Age(s.listed.Sub(r.Since)), Role: ui.Muted}
+		age := ui.Cell{Text: ui.Age(s.listedAt.Sub(r.Since)), Role: ui.Muted}
 		rows = append(rows, append(row, age, ui.Cell{Text: r.Source, Role: ui.Muted}))
 	}
 	s.picker.SetRows(rows)
 }
 
-func (s *Screen) pickerKey(msg tea.KeyPressMsg) tea.Cmd {
+func (s *Screen) handlePickerKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key.Matches(msg, chooseKey):
 		if s.picker.Cursor >= len(s.runs) {
@@ -73,8 +73,8 @@ func (s *Screen) pickerKey(msg tea.KeyPressMsg) tea.Cmd {
 		}
 		dir := s.runs[s.picker.Cursor].Dir
 		switch {
-		case s.adding:
-			s.adding, s.refs = false, append(s.refs, dir)
+		case s.addingReference:
+			s.addingReference, s.refs = false, append(s.refs, dir)
 		case s.ref == "":
 			s.ref = dir
 		default:
@@ -85,29 +85,29 @@ func (s *Screen) pickerKey(msg tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		return s.compare()
-	case key.Matches(msg, listKey):
-		return s.list()
+	case key.Matches(msg, refreshListKey):
+		return s.listRuns()
 	}
 	s.picker.Key(msg)
 	return nil
 }
 
 func (s *Screen) viewPicker() string {
-	other := "the other side is chosen next"
+	other := "then choose the candidate"
 	switch {
-	case s.adding:
-		other = "the band is what the references differ by: " + ui.Clean(s.ref)
+	case s.addingReference:
+		other = "the band is computed from the references: " + ui.Clean(s.ref)
 	case s.ref != "":
 		other = "reference  " + ui.Clean(s.ref)
 	case s.cand != "":
 		other = "candidate  " + ui.Clean(s.cand)
 	}
-	head := " Which run is the " + s.wanted() + "?\n " + s.th.Paint(ui.Muted, other) + "\n" + s.th.RuleLine(s.w) + "\n"
+	head := " Choose " + s.wantedSide() + "\n " + s.th.Paint(ui.Muted, other) + "\n" + s.th.RuleLine(s.w) + "\n"
 	switch {
-	case s.listed.IsZero():
-		return head + s.th.Paint(ui.Muted, " reading the list of runs …")
+	case s.listedAt.IsZero():
+		return head + s.th.Paint(ui.Muted, " loading the list of runs …")
 	case len(s.runs) == 0:
-		text := "no other run with figures is known here; agentperf-tui parity REF CAND also takes folders and files"
+		text := "no other runs with figures; agentperf-tui parity REF CAND also accepts directories and files"
 		if s.listErr != nil {
 			text = ui.OneLine(s.listErr)
 		}

@@ -11,11 +11,11 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// intervalTitle heads the intervals: what they leave out is what matters.
+// intervalTitle names the intervals, which do not contain the difference between runs.
 const intervalTitle = "95 % WITHIN RUN"
 
-// columns of the comparison. Where it is narrow the flags go first, then the
-// intervals, the width of the tolerance, and where in it the candidate lies.
+// columns returns the columns of the comparison. A narrow terminal drops the flags
+// first, then the intervals, the tolerances and the gauges.
 func columns() []ui.Column {
 	return []ui.Column{
 		{Title: "METRIC", Min: 20},
@@ -29,22 +29,22 @@ func columns() []ui.Column {
 	}
 }
 
-// line is one row of the table with what is said of it below.
-type line struct {
+// tableRow is a row of the table, with the detail shown while it is selected.
+type tableRow struct {
 	cells  []ui.Cell
 	detail string
 }
 
-// linesOf are the rows of a comparison; one with two parts becomes two. Half is
-// the length of a gauge from its middle.
-func linesOf(c engine.Comparison, half int) []line {
-	var out []line
+// tableRows returns the rows of a comparison. One with two parts becomes two rows.
+// gaugeHalf is half of the length of a gauge.
+func tableRows(c engine.Comparison, gaugeHalf int) []tableRow {
+	var out []tableRow
 	for i, r := range c.Rows {
 		if len(r.Parts) < 2 {
-			out = append(out, lineOf(r, i == 0, half))
+			out = append(out, newTableRow(r, i == 0, gaugeHalf))
 			continue
 		}
-		var said []string // of the first part: what is true of both is told once
+		var firstFlags []string // the first part's, to show common ones once
 		for _, p := range r.Parts {
 			mark := func(i int) string {
 				if p.Invalid[i] && p.Text[i] != "-" {
@@ -55,17 +55,17 @@ func linesOf(c engine.Comparison, half int) []line {
 			one := engine.ComparisonRow{
 				Metric: p.Label, Reference: mark(0), Candidate: mark(1), Delta: p.DeltaText, Parts: []engine.ComparisonPart{p},
 				Flags: slices.DeleteFunc(slices.Clone(p.Flags), func(f string) bool {
-					return strings.Contains(f, "invalid: ") && slices.Contains(said, f)
+					return strings.Contains(f, "invalid: ") && slices.Contains(firstFlags, f)
 				}),
 			}
-			said = append(said, p.Flags...)
-			out = append(out, lineOf(one, false, half))
+			firstFlags = append(firstFlags, p.Flags...)
+			out = append(out, newTableRow(one, false, gaugeHalf))
 		}
 	}
 	return out
 }
 
-func lineOf(r engine.ComparisonRow, primary bool, half int) line {
+func newTableRow(r engine.ComparisonRow, primary bool, gaugeHalf int) tableRow {
 	label, tolerance, role := r.Metric, "", ui.Plain
 	gaugeCell, interval := ui.Cell{}, ui.Cell{Role: ui.Muted}
 	detail := r.Metric
@@ -73,8 +73,8 @@ func lineOf(r engine.ComparisonRow, primary bool, half int) line {
 		p := r.Parts[0]
 		label = p.Label
 		if p.Position != nil {
-			role = roleOf(*p.Position, r.Flags)
-			gaugeCell = ui.Cell{Text: gauge(*p.Position, half), Role: role}
+			role = positionRole(*p.Position, r.Flags)
+			gaugeCell = ui.Cell{Text: gauge(*p.Position, gaugeHalf), Role: role}
 		}
 		tolerance = results.Percent(p.Tolerance)
 		detail += ": tolerance ±" + tolerance
@@ -83,7 +83,7 @@ func lineOf(r engine.ComparisonRow, primary bool, half int) line {
 		}
 		if in := p.Interval; in != nil {
 			interval.Text = results.Change(in.Low, 1) + " … " + results.Change(in.High, 1)
-			detail += "; 95 % of differences within " + interval.Text + " by " + in.Method
+			detail += "; 95 % confidence interval " + interval.Text + " by " + in.Method
 		}
 	}
 	if len(r.Flags) > 0 {
@@ -97,16 +97,16 @@ func lineOf(r engine.ComparisonRow, primary bool, half int) line {
 	if role == ui.Bad || role == ui.Warn {
 		delta.Role = role
 	}
-	return line{detail: detail, cells: []ui.Cell{
+	return tableRow{detail: detail, cells: []ui.Cell{
 		{Text: label},
-		value(r.Reference), value(r.Candidate), delta, gaugeCell,
+		valueCell(r.Reference), valueCell(r.Candidate), delta, gaugeCell,
 		{Text: tolerance, Role: ui.Muted},
 		interval,
 		{Text: strings.Join(flags, ", "), Role: ui.Muted},
 	}}
 }
 
-func value(s string) ui.Cell {
+func valueCell(s string) ui.Cell {
 	c := ui.Cell{Text: s}
 	if strings.HasSuffix(s, "!") {
 		c.Role = ui.Warn
@@ -114,9 +114,9 @@ func value(s string) ui.Cell {
 	return c
 }
 
-// roleOf is what a place in the tolerance means: beyond it and worse is bad,
-// beyond it and not worse is worth a look, and a noisy metric proves nothing.
-func roleOf(position float64, flags []string) ui.Role {
+// positionRole returns the role of a position relative to the tolerance: Bad for worse
+// than the tolerance allows, Warn for better, Muted for a noisy metric.
+func positionRole(position float64, flags []string) ui.Role {
 	switch {
 	case slices.Contains(flags, "noisy"):
 		return ui.Muted
@@ -128,10 +128,10 @@ func roleOf(position float64, flags []string) ui.Role {
 	return ui.Warn
 }
 
-// gauge draws where in the tolerance a difference lies: the middle is the
-// reference, the ends are the tolerance, an arrow lies beyond.
-func gauge(position float64, half int) string {
-	arm := strings.Repeat("─", max(half-1, 0))
+// gauge draws a difference relative to the tolerance: the middle is the reference,
+// the ends are the tolerance, and an arrow is a difference outside.
+func gauge(position float64, armCells int) string {
+	arm := strings.Repeat("─", max(armCells-1, 0))
 	g := []rune("├" + arm + "┼" + arm + "┤")
 	switch {
 	case position < -1:
@@ -144,41 +144,41 @@ func gauge(position float64, half int) string {
 	return string(g)
 }
 
-// summary counts what lies beyond its tolerance, noisy metrics aside; first of all
-// it says why no verdict can be given.
+// summary returns the number of figures outside tolerance, without noisy metrics, or
+// the reasons why the sides are not comparable.
 func summary(c engine.Comparison) (text string, role ui.Role) {
 	if c.Verdict == engine.NotComparable {
 		return "not comparable: " + ui.Clean(strings.Join(c.Reasons, "; ")), ui.Warn
 	}
-	judged := 0
+	compared := 0
 	var beyond []string
 	for _, r := range c.Rows {
 		for _, p := range r.Parts {
 			if p.Position == nil {
 				continue
 			}
-			switch how := roleOf(*p.Position, p.Flags); how {
+			switch how := positionRole(*p.Position, p.Flags); how {
 			case ui.Muted:
 			case ui.OK:
-				judged++
+				compared++
 			default:
-				judged++
+				compared++
 				role, beyond = max(role, how), append(beyond, p.Label)
 			}
 		}
 	}
 	if len(beyond) == 0 {
-		return fmt.Sprintf("all %d judged figures in their tolerance", judged), ui.OK
+		return fmt.Sprintf("all %d compared figures within tolerance", compared), ui.OK
 	}
-	return fmt.Sprintf("%d of %d judged figures beyond their tolerance: %s",
-		len(beyond), judged, strings.Join(beyond, ", ")), role
+	return fmt.Sprintf("%d of %d compared figures outside tolerance: %s",
+		len(beyond), compared, strings.Join(beyond, ", ")), role
 }
 
-// verdict is the state of a comparison.
+// verdict returns the state of a comparison.
 func verdict(c engine.Comparison) ui.State {
 	band := "band ±" + results.Percent(c.Band)
 	if c.BandSource != "" {
-		band += " as measured"
+		band += " (measured)"
 	}
 	forced := ""
 	if c.Forced {
@@ -193,7 +193,7 @@ func verdict(c engine.Comparison) ui.State {
 	return ui.State{Text: "⚠ not comparable", Role: ui.Warn, Age: band}
 }
 
-// sideText names a side on one line.
+// sideText describes a side on one line.
 func sideText(c engine.ComparisonColumn) string {
 	parts := []string{ui.Clean(c.Name)}
 	if c.About.Job != "" && !strings.Contains(c.Name, c.About.Job) {
@@ -206,22 +206,22 @@ func sideText(c engine.ComparisonColumn) string {
 	if c.Window != nil {
 		text := "window " + results.Decimal(*c.Window, 0) + " s"
 		if c.WindowDerived {
-			text += ", implied"
+			text += ", derived"
 		}
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, " · ")
 }
 
-// identity is one thing that makes two runs the same configuration.
+// identity is a property of the configuration of both sides.
 type identity struct {
 	name      string
 	ref, cand string
-	mark      string // =, ≠, or ? when a side does not know
+	mark      string // =, ≠, or ? if one is unknown
 	role      ui.Role
 }
 
-// identities sets both sides' identity side by side.
+// identities returns the configuration of both sides.
 func identities(c engine.Comparison) []identity {
 	a, b := c.Reference.About, c.Candidate.About
 	users := func(n int) string {
@@ -237,24 +237,24 @@ func identities(c engine.Comparison) []identity {
 		return results.Decimal(*w, 1) + " s"
 	}
 	return []identity{
-		compareTwo("users", users(c.Reference.Concurrency), users(c.Candidate.Concurrency), true),
-		compareTwo("model", a.Model, b.Model, true),
-		compareTwo("model revision", a.ModelRevision, b.ModelRevision, true),
-		compareTwo("seed", a.Seed, b.Seed, true),
-		compareTwo("dataset", a.Dataset, b.Dataset, true),
-		compareTwo("client commit", a.ClientCommit, b.ClientCommit, true),
-		compareTwo("window", window(c.Reference.Window), window(c.Candidate.Window), false),
-		compareTwo("cluster", a.Cluster, b.Cluster, false),
-		compareTwo("recipe", a.Recipe, b.Recipe, false),
-		compareTwo("job", a.Job, b.Job, false),
+		newIdentity("users", users(c.Reference.Concurrency), users(c.Candidate.Concurrency), true),
+		newIdentity("model", a.Model, b.Model, true),
+		newIdentity("model revision", a.ModelRevision, b.ModelRevision, true),
+		newIdentity("seed", a.Seed, b.Seed, true),
+		newIdentity("dataset", a.Dataset, b.Dataset, true),
+		newIdentity("client commit", a.ClientCommit, b.ClientCommit, true),
+		newIdentity("window", window(c.Reference.Window), window(c.Candidate.Window), false),
+		newIdentity("cluster", a.Cluster, b.Cluster, false),
+		newIdentity("recipe", a.Recipe, b.Recipe, false),
+		newIdentity("job", a.Job, b.Job, false),
 	}
 }
 
-// compareTwo marks a pair; of what may differ no mark is made.
-func compareTwo(name, ref, cand string, same bool) identity {
+// newIdentity returns a property, with a mark if it must match.
+func newIdentity(name, ref, cand string, mustMatch bool) identity {
 	id := identity{name: name, ref: ref, cand: cand, mark: " "}
 	switch {
-	case !same:
+	case !mustMatch:
 	case ref == "" || cand == "":
 		id.mark, id.role = "?", ui.Muted
 	case ref == cand:

@@ -10,17 +10,17 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Of a row that was split each part has its own direction.
-func TestPartsHaveTheirOwnDirection(t *testing.T) {
+// In a row with two parts, each part is flagged for its own direction.
+func TestEachPartHasItsOwnDirection(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		local, sse         float64 // the candidate's, of 66
+		local, sse         float64 // the candidate's; the reference has 66
 		wantLocal, wantSSE string
 		roleLocal, roleSSE ui.Role
 	}{
-		"both ways": {60, 72, "worse, beyond ±", "better, beyond ±", ui.Bad, ui.Warn},
-		"one":       {66, 60, "", "worse, beyond ±", ui.OK, ui.Bad},
-		"none":      {66, 66, "", "", ui.OK, ui.OK},
+		"both": {60, 72, "worse, beyond ±", "better, beyond ±", ui.Bad, ui.Warn},
+		"one":  {66, 60, "", "worse, beyond ±", ui.OK, ui.Bad},
+		"none": {66, 66, "", "", ui.OK, ui.OK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -34,12 +34,12 @@ func TestPartsHaveTheirOwnDirection(t *testing.T) {
 			n := len(figures)
 			figures[n-2].Value, figures[n-1].Value = c.local, c.sse
 			comparison := parity.Compare(f.sides[0], f.sides[1], engine.ComparisonOptions{})
-			lines := linesOf(comparison, 5)
+			lines := tableRows(comparison, 5)
 			for label, want := range map[string]struct {
 				flags string
 				role  ui.Role
 			}{"Speed p50 tok/s (local)": {c.wantLocal, c.roleLocal}, "Speed p50 tok/s (SSE)": {c.wantSSE, c.roleSSE}} {
-				i := slices.IndexFunc(lines, func(l line) bool { return l.cells[0].Text == label })
+				i := slices.IndexFunc(lines, func(l tableRow) bool { return l.cells[0].Text == label })
 				if i < 0 {
 					t.Fatalf("no row %s", label)
 				}
@@ -55,14 +55,13 @@ func TestPartsHaveTheirOwnDirection(t *testing.T) {
 	}
 }
 
-// The picker looks where it was told to.
-func TestPickerLooksBelowTheRoots(t *testing.T) {
+func TestPickerListsRunsBelowRoots(t *testing.T) {
 	t.Parallel()
 	f := within()
 	s := New(f, ui.NewTheme(true), "", "b", "/old", "/older")
 	t.Cleanup(s.Close)
 	s.Init()()
 	if want := []string{"/old", "/older"}; !slices.Equal(f.roots, want) {
-		t.Errorf("looked below %v, want %v", f.roots, want)
+		t.Errorf("listed runs below %v, want %v", f.roots, want)
 	}
 }

@@ -1,5 +1,5 @@
-// Package parity is the screen that compares two runs: are they the same, and if
-// not, where. The engine compares; this shows it, and helps to choose the two.
+// Package parity is the screen that compares two runs. The engine compares them; the
+// screen shows the result and lists runs to choose from.
 package parity
 
 import (
@@ -12,44 +12,44 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Screen is one comparison, or the choice of its sides.
+// Screen is a comparison, or the list to choose its sides from.
 type Screen struct {
 	eng       Engine
 	th        ui.Theme
 	ref, cand string
-	refs      []string        // further runs of the reference's configuration
-	roots     []string        // where other tools' folders are looked for
-	ctx       context.Context // ends with the screen, for all of its commands
+	refs      []string        // other references, for the band
+	roots     []string        // directories with external runs
+	ctx       context.Context // ends when the screen closes
 	cancel    context.CancelFunc
 	w, h      int
-	lay       layout
+	layout    layout
 
-	c         *engine.Comparison
-	lines     []line
-	table     ui.Table
-	view      view
-	fields    ui.Table
-	turns     ui.Table
-	curve     *curve   // nil until it is asked for
-	levelList ui.Table // its cursor is the first line of the list of levels that is shown
-	phase     int
-	force     bool
-	lower     lower
-	gen       int
-	busy      bool
-	giveUp    context.CancelFunc
-	err       error
+	c             *engine.Comparison
+	rows          []tableRow
+	table         ui.Table
+	view          view
+	fields        ui.Table
+	turns         ui.Table
+	curve         *curve   // nil: not loaded
+	levelList     ui.Table // its cursor is the first visible line of the list of levels
+	phase         int
+	force         bool
+	lowerPane     lowerPane
+	gen           int
+	comparing     bool
+	cancelCompare context.CancelFunc
+	err           error
 
-	adding  bool             // a further reference is chosen
-	runs    []engine.Summary // to choose from
-	listed  time.Time        // zero: not yet
-	listing bool
-	listErr error
-	picker  ui.Table
+	addingReference bool             // another reference is being chosen
+	runs            []engine.Summary // to choose from
+	listedAt        time.Time        // zero: not loaded
+	listing         bool
+	listErr         error
+	picker          ui.Table
 }
 
-// New makes the comparison of two runs or files. An empty side is asked for: from
-// the runs known here and those in other tools' folders below the roots.
+// New returns a comparison of two runs or files. An empty side is chosen from the
+// recorded runs and the external runs below roots.
 func New(eng Engine, th ui.Theme, ref, cand string, roots ...string) *Screen {
 	s := &Screen{eng: eng, th: th, ref: ref, cand: cand, roots: roots, phase: engine.AnyPhase}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
@@ -58,45 +58,45 @@ func New(eng Engine, th ui.Theme, ref, cand string, roots ...string) *Screen {
 	return s
 }
 
-// Name is the screen's breadcrumb.
+// Name returns the screen's breadcrumb.
 func (s *Screen) Name() string { return "parity" }
 
-// State is the verdict, or what is missing for one.
+// State returns the verdict, or the step before it.
 func (s *Screen) State() ui.State {
 	switch {
 	case s.picking():
-		return ui.State{Text: "choose the " + s.wanted(), Role: ui.Accent}
+		return ui.State{Text: "choose " + s.wantedSide(), Role: ui.Accent}
 	case s.err != nil:
-		return ui.State{Text: "✗ no comparison", Role: ui.Bad}
+		return ui.State{Text: "✗ comparison failed", Role: ui.Bad}
 	case s.c == nil:
-		return ui.State{Text: "reading both sides", Role: ui.Muted}
+		return ui.State{Text: "loading both sides", Role: ui.Muted}
 	}
 	return verdict(*s.c)
 }
 
-// picking says that a side is still to be chosen.
-func (s *Screen) picking() bool { return s.ref == "" || s.cand == "" || s.adding }
+// picking reports whether a side is being chosen.
+func (s *Screen) picking() bool { return s.ref == "" || s.cand == "" || s.addingReference }
 
-// wanted is the side that is to be chosen next.
-func (s *Screen) wanted() string {
+// wantedSide returns the side to choose next.
+func (s *Screen) wantedSide() string {
 	switch {
-	case s.adding:
-		return "further reference"
+	case s.addingReference:
+		return "another reference"
 	case s.ref == "":
-		return "reference"
+		return "the reference"
 	}
-	return "candidate"
+	return "the candidate"
 }
 
-// Init starts the comparison, or lists what to choose from.
+// Init starts the comparison, or lists the runs to choose from.
 func (s *Screen) Init() tea.Cmd {
 	if s.picking() {
-		return s.list()
+		return s.listRuns()
 	}
 	return s.compare()
 }
 
-func (s *Screen) list() tea.Cmd {
+func (s *Screen) listRuns() tea.Cmd {
 	if s.listing {
 		return nil
 	}
@@ -108,43 +108,43 @@ func (s *Screen) list() tea.Cmd {
 	}
 }
 
-// Close gives up what is under way.
+// Close cancels the running commands.
 func (s *Screen) Close() { s.cancel() }
 
-// Typing is never the case here.
+// Typing returns false: the screen has no text fields.
 func (s *Screen) Typing() bool { return false }
 
-// SetSize sets the body's size.
+// SetSize sets the size of the body.
 func (s *Screen) SetSize(w, h int) {
 	s.w, s.h = w, h
 	s.arrange()
 }
 
 func (s *Screen) arrange() {
-	s.picker.SetSize(s.w, max(s.h-pickerHead, 0))
+	s.picker.SetSize(s.w, max(s.h-pickerHeadHeight, 0))
 	if s.c == nil {
 		return
 	}
 	w := max(s.w-2, 1)
-	s.lay = arrange(s.w, s.h, len(s.table.Rows), len(s.viewNotes(w)), len(s.viewSides(w)), s.lower)
-	s.lines = linesOf(*s.c, s.lay.gauge)
-	rows := make([][]ui.Cell, 0, len(s.lines))
-	for _, l := range s.lines {
+	s.layout = arrangeLayout(s.w, s.h, len(s.table.Rows), len(s.viewNotes(w)), len(s.viewSides(w)), s.lowerPane)
+	s.rows = tableRows(*s.c, s.layout.gaugeHalf)
+	rows := make([][]ui.Cell, 0, len(s.rows))
+	for _, l := range s.rows {
 		rows = append(rows, l.cells)
 	}
 	s.table.SetRows(rows)
-	s.table.SetSize(s.lay.tableW, s.lay.table)
+	s.table.SetSize(s.layout.tableW, s.layout.tableH)
 	for _, t := range []*ui.Table{&s.fields, &s.turns} {
-		t.SetSize(s.w, max(s.h-headLines-1-titleLines, 0))
+		t.SetSize(s.w, max(s.h-headHeight-1-titleHeight, 0))
 	}
 	s.levelList.Rows = nil
 	if s.curve != nil {
-		s.levelList.Rows = make([][]ui.Cell, max(len(levelLines(s.th, s.curve, s.w))-leastLevels, 0)+1)
+		s.levelList.Rows = make([][]ui.Cell, max(len(levelLines(s.th, s.curve, s.w))-minLevelLines, 0)+1)
 	}
-	s.levelList.SetSize(s.w, leastLevels+1)
+	s.levelList.SetSize(s.w, minLevelLines+1)
 }
 
-// Update takes a message.
+// Update handles a message.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	cmd := s.update(msg)
 	s.arrange()
@@ -154,37 +154,37 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case comparedMsg:
-		return s.onCompared(msg)
+		return s.handleCompared(msg)
 	case levelsMsg:
 		if msg.gen == s.gen {
 			s.curve = &msg.curve
 		}
 	case runsListedMsg:
-		s.listing, s.listed, s.listErr = false, msg.at, msg.err
+		s.listing, s.listedAt, s.listErr = false, msg.at, msg.err
 		s.fillPicker(msg.runs)
 		if msg.err != nil && len(s.runs) > 0 {
-			return ui.Send(ui.Toast{Text: "not all runs could be read: " + ui.OneLine(msg.err), Role: ui.Warn})
+			return ui.Send(ui.Toast{Text: "some runs could not be read: " + ui.OneLine(msg.err), Role: ui.Warn})
 		}
 	case ui.ThemeChanged:
 		s.th = msg.Theme
 	case ui.Mouse:
-		return s.mouse(msg)
+		return s.handleMouse(msg)
 	case tea.KeyPressMsg:
 		if s.picking() {
-			return s.pickerKey(msg)
+			return s.handlePickerKey(msg)
 		}
-		return s.key(msg)
+		return s.handleKey(msg)
 	}
 	return nil
 }
 
-func (s *Screen) onCompared(m comparedMsg) tea.Cmd {
+func (s *Screen) handleCompared(m comparedMsg) tea.Cmd {
 	if m.gen != s.gen {
 		return nil
 	}
-	s.busy = false
+	s.comparing = false
 	if m.err != nil {
-		if s.c != nil { // what stands stays: another phase may not exist
+		if s.c != nil { // keep the comparison: the other phase may not exist
 			s.phase = s.c.Candidate.Phase
 			return ui.ShowError(m.err)
 		}
@@ -194,18 +194,18 @@ func (s *Screen) onCompared(m comparedMsg) tea.Cmd {
 	s.c, s.err, s.phase = &m.c, nil, m.phase
 	s.fields.SetRows(fieldRows(m.c))
 	s.turns.SetRows(turnRows(m.c.Paired))
-	s.lines = linesOf(m.c, 0)
-	s.table.SetRows(make([][]ui.Cell, len(s.lines))) // arrange fills them
+	s.rows = tableRows(m.c, 0)
+	s.table.SetRows(make([][]ui.Cell, len(s.rows))) // filled by arrange
 	return nil
 }
 
-func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
-	t, y := s.more(), m.Y-s.lay.tableY
+func (s *Screen) handleMouse(m ui.Mouse) tea.Cmd {
+	t, y := s.activeTable(), m.Y-s.layout.tableY
 	switch {
 	case s.picking():
-		t, y = &s.picker, m.Y-pickerHead
-	case s.view != viewFigures:
-		y = m.Y - headLines - 1 - titleLines
+		t, y = &s.picker, m.Y-pickerHeadHeight
+	case s.view != figuresView:
+		y = m.Y - headHeight - 1 - titleHeight
 	}
 	if m.Wheel != 0 {
 		t.Move(m.Wheel)
@@ -215,13 +215,13 @@ func (s *Screen) mouse(m ui.Mouse) tea.Cmd {
 	return nil
 }
 
-// Leave leaves a view or the choice of a reference before the screen.
+// Leave closes a view or the list of references, or else the screen.
 func (s *Screen) Leave() tea.Cmd {
 	switch {
-	case s.adding:
-		s.adding = false
-	case s.view != viewFigures && !s.picking():
-		s.view = viewFigures
+	case s.addingReference:
+		s.addingReference = false
+	case s.view != figuresView && !s.picking():
+		s.view = figuresView
 	default:
 		return ui.Send(ui.Back{})
 	}

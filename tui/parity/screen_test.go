@@ -20,28 +20,28 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// asked is one call of the engine.
-type asked struct {
+// parityCall is one call of Parity.
+type parityCall struct {
 	ref, cand string
 	phase     int
 	force     bool
 }
 
-type fake struct {
-	calls  []asked
+type fakeEngine struct {
+	calls  []parityCall
 	sides  [2]engine.Side
 	err    error
 	fields []parity.FileDiff
-	many   bool // several phases: one must be named
+	many   bool // several phases: phase is required
 	runs   []engine.Summary
-	roots  []string // that were asked for last
-	refs   []string // likewise
+	roots  []string // of the last call
+	refs   []string // of the last call
 }
 
-func (f *fake) Parity(
+func (f *fakeEngine) Parity(
 	_ context.Context, ref, cand string, phase int, opt engine.ComparisonOptions,
 ) (engine.Comparison, error) {
-	f.calls = append(f.calls, asked{ref, cand, phase, opt.Force})
+	f.calls = append(f.calls, parityCall{ref, cand, phase, opt.Force})
 	if f.err != nil {
 		return engine.Comparison{}, f.err
 	}
@@ -55,16 +55,16 @@ func (f *fake) Parity(
 	return c, nil
 }
 
-func (f *fake) WriteComparison(_ string, c engine.Comparison) (string, error) {
+func (f *fakeEngine) WriteComparison(_ string, c engine.Comparison) (string, error) {
 	return "/here/" + c.Candidate.Name + ".html", nil
 }
 
-func (f *fake) Runs(_ context.Context, roots []string) ([]engine.Summary, error) {
+func (f *fakeEngine) Runs(_ context.Context, roots []string) ([]engine.Summary, error) {
 	f.roots = roots
 	return f.runs, f.err
 }
 
-func side(name string, scale float64, window float64) engine.Side {
+func newSide(name string, scale float64, window float64) engine.Side {
 	s := engine.Side{Name: name, Path: "/runs/" + name, About: parity.About{
 		Model: "dsv4-fp4", Seed: "42", Dataset: "/scratch/datasets/coding-agent-scenario_v2_500traj.jsonl",
 		Job: "5922" + name[:2], Recipe: "/home/me/dsv4-5p1d.yaml",
@@ -98,22 +98,22 @@ func side(name string, scale float64, window float64) engine.Side {
 	return s
 }
 
-func within() *fake {
-	return &fake{sides: [2]engine.Side{side("10-harness", 1, 1156), side("11-srt-slurm", 0.996, 1103)}}
+func within() *fakeEngine {
+	return &fakeEngine{sides: [2]engine.Side{newSide("10-harness", 1, 1156), newSide("11-srt-slurm", 0.996, 1103)}}
 }
 
-func outside() *fake {
-	return &fake{sides: [2]engine.Side{side("10-harness", 1, 1156), side("11-srt-slurm", 0.96, 1103)}}
+func outside() *fakeEngine {
+	return &fakeEngine{sides: [2]engine.Side{newSide("10-harness", 1, 1156), newSide("11-srt-slurm", 0.96, 1103)}}
 }
 
-func different() *fake {
+func different() *fakeEngine {
 	f := within()
 	f.sides[1].About.Seed = "43"
 	f.sides[0].Phase.Invalid = []string{"measuring window too short: 12.0 s, must be at least 300.0 s"}
 	return f
 }
 
-func fielded() *fake {
+func fielded() *fakeEngine {
 	f := within()
 	f.fields = []parity.FileDiff{{
 		File: "recipe",
@@ -128,7 +128,7 @@ func fielded() *fake {
 	return f
 }
 
-func referenced() *fake {
+func referenced() *fakeEngine {
 	f := within()
 	f.runs = summaries()
 	return f
@@ -154,11 +154,11 @@ func summaries() []engine.Summary {
 type rig struct {
 	t    *testing.T
 	s    *Screen
-	f    *fake
-	left []tea.Msg
+	f    *fakeEngine
+	sent []tea.Msg
 }
 
-func newRig(t *testing.T, f *fake, ref, cand string) *rig {
+func newRig(t *testing.T, f *fakeEngine, ref, cand string) *rig {
 	t.Helper()
 	r := &rig{t: t, f: f, s: New(f, ui.NewTheme(true), ref, cand)}
 	t.Cleanup(r.s.Close)
@@ -174,7 +174,7 @@ func (r *rig) send(msgs ...tea.Msg) {
 }
 
 func (r *rig) run(cmd tea.Cmd) {
-	r.left = append(r.left, frametest.Drive(r.s, cmd, func(msg tea.Msg) bool {
+	r.sent = append(r.sent, frametest.Drive(r.s, cmd, func(msg tea.Msg) bool {
 		switch msg.(type) {
 		case ui.Toast, ui.Ask, ui.Copy, ui.Back:
 			return true
@@ -183,11 +183,11 @@ func (r *rig) run(cmd tea.Cmd) {
 	})...)
 }
 
-func (r *rig) said() tea.Msg {
-	if len(r.left) == 0 {
+func (r *rig) lastSent() tea.Msg {
+	if len(r.sent) == 0 {
 		return nil
 	}
-	return r.left[len(r.left)-1]
+	return r.sent[len(r.sent)-1]
 }
 
 func root(s *Screen) *tui.Model { return tui.New(nil, s, tui.Options{Dark: true}) }
@@ -200,27 +200,27 @@ func TestFrames(t *testing.T) {
 	list := within()
 	list.runs = summaries()
 	for name, c := range map[string]struct {
-		f         *fake
+		f         *fakeEngine
 		ref, cand string
 		keys      []string
 	}{
-		"within":     {within(), "a", "b", []string{"down", "down", "down", "down", "down"}},
-		"outside":    {outside(), "a", "b", nil},
-		"different":  {different(), "a", "b", []string{"d", "d"}},
-		"forced":     {different(), "a", "b", []string{"f"}},
-		"notes":      {different(), "a", "b", []string{"d"}},
-		"pick":       {list, "", "/runs/592240", []string{"down"}},
-		"broken":     {broken, "a", "x", nil},
-		"paired":     {paired(), "a", "b", nil},
-		"turns":      {paired(), "a", "b", []string{"t", "down", "down"}},
-		"spread":     {paired(), "a", "b", []string{"g"}},
-		"fields":     {fielded(), "a", "b", []string{"r"}},
-		"levels":     {within(), "a", "b", []string{"l"}},
-		"nolevels":   {within(), "figures.yaml", "b", []string{"l"}},
-		"nopairs":    {within(), "a", "b", []string{"t"}},
-		"nospread":   {within(), "a", "b", []string{"g"}},
-		"nofields":   {different(), "a", "b", []string{"r"}},
-		"references": {referenced(), "a", "b", []string{"a", "enter", "a", "enter"}},
+		"within":         {within(), "a", "b", []string{"down", "down", "down", "down", "down"}},
+		"outside":        {outside(), "a", "b", nil},
+		"different":      {different(), "a", "b", []string{"d", "d"}},
+		"forced":         {different(), "a", "b", []string{"f"}},
+		"notes":          {different(), "a", "b", []string{"d"}},
+		"pick":           {list, "", "/runs/592240", []string{"down"}},
+		"broken":         {broken, "a", "x", nil},
+		"paired":         {paired(), "a", "b", nil},
+		"turns":          {paired(), "a", "b", []string{"t", "down", "down"}},
+		"distribution":   {paired(), "a", "b", []string{"g"}},
+		"fields":         {fielded(), "a", "b", []string{"r"}},
+		"levels":         {within(), "a", "b", []string{"l"}},
+		"nolevels":       {within(), "figures.yaml", "b", []string{"l"}},
+		"nopairs":        {within(), "a", "b", []string{"t"}},
+		"nodistribution": {within(), "a", "b", []string{"g"}},
+		"nofields":       {different(), "a", "b", []string{"r"}},
+		"references":     {referenced(), "a", "b", []string{"a", "enter", "a", "enter"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -240,9 +240,9 @@ func TestCopy(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, within(), "a", "b")
 	r.send(frametest.Keys("m")...)
-	if c, ok := r.said().(ui.Copy); !ok || !strings.HasPrefix(c.Text, "**within the band") ||
+	if c, ok := r.lastSent().(ui.Copy); !ok || !strings.HasPrefix(c.Text, "**within the band") ||
 		!strings.Contains(c.Text, "| TTFT p50 |") {
-		t.Errorf("m said %v", r.said())
+		t.Errorf("m sent %v", r.lastSent())
 	}
 }
 
@@ -257,21 +257,21 @@ func TestForceAndSwap(t *testing.T) {
 		t.Errorf("state %+v after f", st)
 	}
 	r.send(frametest.Keys("f", "s")...)
-	want := []asked{{"a", "b", -1, false}, {"a", "b", -1, true}, {"a", "b", -1, false}, {"b", "a", -1, false}}
+	want := []parityCall{{"a", "b", -1, false}, {"a", "b", -1, true}, {"a", "b", -1, false}, {"b", "a", -1, false}}
 	for i, c := range want {
 		if i >= len(r.f.calls) || r.f.calls[i] != c {
-			t.Fatalf("asked %v, want %v", r.f.calls, want)
+			t.Fatalf("calls %v, want %v", r.f.calls, want)
 		}
 	}
 	r = newRig(t, within(), "a", "b")
 	r.send(frametest.Keys("f")...)
-	if toast, ok := r.said().(ui.Toast); !ok || !strings.Contains(toast.Text, "comparable") || len(r.f.calls) != 1 {
-		t.Errorf("f on comparable runs said %v, asked %v", r.said(), r.f.calls)
+	if toast, ok := r.lastSent().(ui.Toast); !ok || !strings.Contains(toast.Text, "comparable") || len(r.f.calls) != 1 {
+		t.Errorf("f on comparable runs sent %v, calls %v", r.lastSent(), r.f.calls)
 	}
 }
 
-// Where a phase must be named the first is compared, and keys go through the others.
-func TestPhases(t *testing.T) {
+// Without a phase, the first one is compared. Keys switch to the other ones.
+func TestPhaseKeys(t *testing.T) {
 	t.Parallel()
 	f := within()
 	f.many = true
@@ -281,12 +281,12 @@ func TestPhases(t *testing.T) {
 		want int
 		said bool
 	}{{"", 0, false}, {"]", 1, false}, {"]", 1, true}, {"[", 0, false}, {"[", 0, true}} {
-		r.left = nil
+		r.sent = nil
 		if step.key != "" {
 			r.send(frametest.Keys(step.key)...)
 		}
-		if r.s.c == nil || r.s.c.Candidate.Phase != step.want || (r.said() != nil) != step.said {
-			t.Errorf("after %q: %+v, said %v, want phase %d", step.key, r.s.c, r.said(), step.want)
+		if r.s.c == nil || r.s.c.Candidate.Phase != step.want || (r.lastSent() != nil) != step.said {
+			t.Errorf("after %q: %+v, sent %v, want phase %d", step.key, r.s.c, r.lastSent(), step.want)
 		}
 	}
 }
@@ -304,12 +304,12 @@ func TestPicker(t *testing.T) {
 		t.Fatalf("reference %q, %d choices left", r.s.ref, len(r.s.runs))
 	}
 	r.send(frametest.Keys("enter")...)
-	if len(f.calls) != 1 || f.calls[0] != (asked{"/old/c1010", "/runs/592210", -1, false}) {
-		t.Errorf("asked %v", f.calls)
+	if len(f.calls) != 1 || f.calls[0] != (parityCall{"/old/c1010", "/runs/592210", -1, false}) {
+		t.Errorf("calls %v", f.calls)
 	}
 }
 
-func TestLateAnswer(t *testing.T) {
+func TestStaleComparisonIsDropped(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, within(), "a", "b")
 	late := r.s.compare()
@@ -317,7 +317,7 @@ func TestLateAnswer(t *testing.T) {
 	r.f.sides[0].Name = "late"
 	r.run(late)
 	if r.s.c.Reference.Name == "late" {
-		t.Error("the answer to an older question is shown")
+		t.Error("the result of an older comparison is shown")
 	}
 }
 
@@ -333,15 +333,15 @@ func TestGauge(t *testing.T) {
 	}
 }
 
-// A difference beyond its tolerance is bad when it is for the worse, and a noisy
-// metric proves nothing.
-func TestLines(t *testing.T) {
+// A difference outside tolerance is Bad if it is worse and Warn if it is better. Noisy
+// metrics are Muted.
+func TestRowRoles(t *testing.T) {
 	t.Parallel()
 	f := outside()
-	f.sides[1].Phase.Figures[6].Value = 0.99 // more cache hits than allowed, for the better
+	f.sides[1].Phase.Figures[6].Value = 0.99 // outside tolerance, but better
 	c := parity.Compare(f.sides[0], f.sides[1], engine.ComparisonOptions{})
 	got := map[string]ui.Role{}
-	for _, l := range linesOf(c, 5) {
+	for _, l := range tableRows(c, 5) {
 		got[l.cells[0].Text] = l.cells[4].Role
 	}
 	for metric, want := range map[string]ui.Role{
@@ -354,39 +354,41 @@ func TestLines(t *testing.T) {
 		}
 	}
 	if text, role := summary(c); role != ui.Bad ||
-		!strings.HasPrefix(text, "10 of 10 judged figures beyond their tolerance: Output tok/s (server), ") {
+		!strings.HasPrefix(text, "10 of 10 compared figures outside tolerance: Output tok/s (server), ") {
 		t.Errorf("summary %q %v", text, role)
 	}
 }
 
-type blocked struct{ until chan struct{} }
+type blockedEngine struct{ until chan struct{} }
 
-func (b blocked) Parity(context.Context, string, string, int, engine.ComparisonOptions) (engine.Comparison, error) {
+func (b blockedEngine) Parity(
+	context.Context, string, string, int, engine.ComparisonOptions,
+) (engine.Comparison, error) {
 	<-b.until
 	return engine.Comparison{}, nil
 }
 
-func (b blocked) References(context.Context, []string, int) ([]engine.Side, error) {
+func (b blockedEngine) References(context.Context, []string, int) ([]engine.Side, error) {
 	<-b.until
 	return nil, nil
 }
 
-func (b blocked) RunCurve(context.Context, string, int) ([]results.Point, []results.TierResult, error) {
+func (b blockedEngine) RunCurve(context.Context, string, int) ([]results.Point, []results.TierResult, error) {
 	<-b.until
 	return nil, nil, nil
 }
 
-func (blocked) WriteComparison(string, engine.Comparison) (string, error) { select {} }
+func (blockedEngine) WriteComparison(string, engine.Comparison) (string, error) { select {} }
 
-func (b blocked) Runs(context.Context, []string) ([]engine.Summary, error) {
+func (b blockedEngine) Runs(context.Context, []string) ([]engine.Summary, error) {
 	<-b.until
 	return nil, nil
 }
 
-// No key makes the screen itself wait for the engine, and no binding is dead.
+// No key blocks Update while the engine blocks, and all bindings can be reached.
 func TestBlockedEngine(t *testing.T) {
 	t.Parallel()
-	eng := blocked{make(chan struct{})}
+	eng := blockedEngine{make(chan struct{})}
 	defer close(eng.until)
 	done := make(chan struct{})
 	go func() {
@@ -398,7 +400,7 @@ func TestBlockedEngine(t *testing.T) {
 				"t", "g", "l", "l", "a"), ui.Mouse{Y: 5}, ui.Resumed{}) {
 				s.Update(m)
 				if ansi.Strip(s.View()) == "" {
-					t.Error("an empty body")
+					t.Error("the body is empty")
 				}
 			}
 			seen := map[string]bool{}
@@ -415,48 +417,48 @@ func TestBlockedEngine(t *testing.T) {
 	select {
 	case <-done:
 	case <-time.After(frametest.Timeout):
-		t.Fatal("Update waits for the engine")
+		t.Fatal("Update blocks")
 	}
 }
 
-func TestArrange(t *testing.T) {
+func TestArrangeLayout(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		w, h, rows, notes, sides int
-		show                     lower
+		show                     lowerPane
 		want                     layout
 	}{
-		"all below": {
-			120, 40, 12, 4, 11, showTable,
-			layout{tableY: 3, table: 13, tableW: 120, below: 23, all: true, gauge: 5},
+		"all in one column": {
+			120, 40, 12, 4, 11, tablePane,
+			layout{tableY: 3, tableH: 13, tableW: 120, lowerH: 23, showsAll: true, gaugeHalf: 5},
 		},
 		"beside": {
-			160, 30, 23, 4, 11, showTable,
-			layout{tableY: 3, table: 27, tableW: 95, aside: 62, all: true, gauge: 5},
+			160, 30, 23, 4, 11, tablePane,
+			layout{tableY: 3, tableH: 27, tableW: 95, sideW: 62, showsAll: true, gaugeHalf: 5},
 		},
 		"wide": {
-			190, 60, 23, 4, 11, showTable,
-			layout{tableY: 3, table: 24, tableW: 190, below: 32, all: true, gauge: 18},
+			190, 60, 23, 4, 11, tablePane,
+			layout{tableY: 3, tableH: 24, tableW: 190, lowerH: 32, showsAll: true, gaugeHalf: 18},
 		},
-		"notes":         {80, 20, 12, 5, 11, showTable, layout{tableY: 3, table: 13, tableW: 80, below: 3, gauge: 5}},
-		"table scrolls": {60, 12, 23, 5, 11, showTable, layout{tableY: 3, table: 5, tableW: 60, below: 3, gauge: 5}},
-		"sides":         {80, 20, 23, 5, 11, showSides, layout{tableY: 3, table: 5, tableW: 80, below: 11, gauge: 5}},
-		"sides alone":   {60, 12, 23, 5, 11, showSides, layout{tableY: 3, tableW: 60, below: 8, gauge: 5}},
-		"all notes":     {80, 20, 23, 5, 11, showNotes, layout{tableY: 3, table: 11, tableW: 80, below: 5, gauge: 5}},
-		"nothing":       {0, 0, 23, 5, 11, showTable, layout{tableY: 3, gauge: 5}},
+		"notes":         {80, 20, 12, 5, 11, tablePane, layout{tableY: 3, tableH: 13, tableW: 80, lowerH: 3, gaugeHalf: 5}},
+		"table scrolls": {60, 12, 23, 5, 11, tablePane, layout{tableY: 3, tableH: 5, tableW: 60, lowerH: 3, gaugeHalf: 5}},
+		"sides":         {80, 20, 23, 5, 11, sidesPane, layout{tableY: 3, tableH: 5, tableW: 80, lowerH: 11, gaugeHalf: 5}},
+		"sides alone":   {60, 12, 23, 5, 11, sidesPane, layout{tableY: 3, tableW: 60, lowerH: 8, gaugeHalf: 5}},
+		"all notes":     {80, 20, 23, 5, 11, notesPane, layout{tableY: 3, tableH: 11, tableW: 80, lowerH: 5, gaugeHalf: 5}},
+		"nothing":       {0, 0, 23, 5, 11, tablePane, layout{tableY: 3, gaugeHalf: 5}},
 	} {
-		if got := arrange(c.w, c.h, c.rows, c.notes, c.sides, c.show); got != c.want {
+		if got := arrangeLayout(c.w, c.h, c.rows, c.notes, c.sides, c.show); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
 }
 
-func TestPage(t *testing.T) {
+func TestWriteHTMLPage(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, within(), "a", "b")
-	r.left = nil
+	r.sent = nil
 	r.send(frametest.Keys("h")...)
-	if said, ok := r.left[0].(ui.Toast); !ok || said.Role != ui.OK || !strings.HasPrefix(said.Text, "written: /here/") {
-		t.Errorf("got %+v", r.left)
+	if said, ok := r.sent[0].(ui.Toast); !ok || said.Role != ui.OK || !strings.HasPrefix(said.Text, "wrote /here/") {
+		t.Errorf("got %+v", r.sent)
 	}
 }

@@ -13,25 +13,25 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// view is what is shown of a comparison.
+// view is one of the views of a comparison.
 type view int
 
 const (
-	viewFigures view = iota // the table, notes and sides
-	viewFields              // how the recipes and workloads differ
-	viewTurns               // request by request
-	viewSpread              // the distributions of TTFT
-	viewLevels              // throughput against speed, over the levels
+	figuresView      view = iota // the table, notes and configuration
+	fieldsView                   // differences of recipes and workloads
+	turnsView                    // differences of TTFT in paired requests
+	distributionView             // TTFT distributions
+	levelsView                   // throughput against speed by concurrency level
 )
 
-// more is the table of a view that has one.
-func (s *Screen) more() *ui.Table {
+// activeTable returns the table that keys move in.
+func (s *Screen) activeTable() *ui.Table {
 	switch s.view {
-	case viewFields:
+	case fieldsView:
 		return &s.fields
-	case viewTurns:
+	case turnsView:
 		return &s.turns
-	case viewLevels:
+	case levelsView:
 		return &s.levelList
 	}
 	return &s.table
@@ -48,7 +48,7 @@ func fieldColumns() []ui.Column {
 
 func turnColumns() []ui.Column {
 	return []ui.Column{
-		{Title: "TTFT OF", Min: 20},
+		{Title: "TTFT BY GROUP", Min: 20},
 		{Title: "PAIRS", Right: true},
 		{Title: "MEDIAN Δ (s)", Right: true},
 		{Title: "WORSE (%)", Right: true, Drop: 1},
@@ -56,7 +56,7 @@ func turnColumns() []ui.Column {
 	}
 }
 
-// fieldRows are the fields that differ, after what identifies the two.
+// fieldRows returns the properties and fields that differ.
 func fieldRows(c engine.Comparison) [][]ui.Cell {
 	var rows [][]ui.Cell
 	add := func(file string, what ui.Cell, ref, cand string) {
@@ -77,15 +77,15 @@ func fieldRows(c engine.Comparison) [][]ui.Cell {
 
 func fieldText(s *recipes.Side) string {
 	if s == nil {
-		return "not given"
+		return "not set"
 	}
 	return s.Value
 }
 
-// fieldsTitle counts what is equal.
+// fieldsTitle returns the numbers of identical fields.
 func fieldsTitle(c engine.Comparison) string {
 	if len(c.Fields) == 0 {
-		return "recipes and workloads are not at hand for both sides; what identifies the two and differs:"
+		return "recipe or workload not available for both sides; differences of the runs:"
 	}
 	parts := make([]string, 0, len(c.Fields))
 	for _, f := range c.Fields {
@@ -94,7 +94,7 @@ func fieldsTitle(c engine.Comparison) string {
 	return strings.Join(parts, ", ") + " identical"
 }
 
-// turnRows are the shifts of TTFT: of all pairs, by input length, of users, of single turns.
+// turnRows returns the differences of TTFT: of all pairs, by input length, by user, of single requests.
 func turnRows(p *engine.Pairing) [][]ui.Cell {
 	if p == nil {
 		return nil
@@ -115,7 +115,7 @@ func turnRows(p *engine.Pairing) [][]ui.Cell {
 	}
 	rows := [][]ui.Cell{row("all pairs", p.Shift(results.TTFT), strings.Join(others, ", "))}
 	for _, b := range p.Bands {
-		rows = append(rows, row(b.Name, b.Shift, "by input"))
+		rows = append(rows, row(b.Name, b.Shift, "by input length"))
 	}
 	for _, m := range p.Turns {
 		rows = append(rows, []ui.Cell{
@@ -127,7 +127,7 @@ func turnRows(p *engine.Pairing) [][]ui.Cell {
 		})
 	}
 	for _, u := range p.Users {
-		rows = append(rows, row(u.Name, u.Shift, "all of its turns"))
+		rows = append(rows, row(u.Name, u.Shift, "all turns"))
 	}
 	return rows
 }
@@ -140,7 +140,7 @@ func signed(v float64, decimals int) string {
 	return sign + results.Decimal(math.Abs(v), decimals)
 }
 
-// shiftCell is a difference of TTFT: more than nothing is worse.
+// shiftCell returns the cell of a difference of TTFT in seconds. A positive one is worse.
 func shiftCell(v float64) ui.Cell {
 	c := ui.Cell{Text: signed(v, 3)}
 	switch {
@@ -154,36 +154,36 @@ func shiftCell(v float64) ui.Cell {
 
 func turnsTitle(p *engine.Pairing) string {
 	if p == nil {
-		return "no requests to pair: both sides must be folders with request rows"
+		return "no requests to pair: both sides need a directory with request rows"
 	}
-	text := fmt.Sprintf("%s requests found in both: %s of the reference's %s, %s of the candidate's %s",
+	text := fmt.Sprintf("%s requests paired: %s of %s in the reference, %s of %s in the candidate",
 		results.Count(p.Matched), p.MatchedPercent(p.Reference), results.Count(p.Reference), p.MatchedPercent(p.Candidate),
 		results.Count(p.Candidate))
 	if p.Ambiguous > 0 {
-		text += fmt.Sprintf("; %d ambiguous, left out", p.Ambiguous)
+		text += fmt.Sprintf("; %d ambiguous ones ignored", p.Ambiguous)
 	}
 	return text
 }
 
-// viewMore draws a view other than the figures in w × h cells.
-func (s *Screen) viewMore(w, h int) string {
+// viewOther draws a view other than the figures in w × h cells.
+func (s *Screen) viewOther(w, h int) string {
 	switch s.view {
-	case viewFields:
+	case fieldsView:
 		return s.titled(fieldsTitle(*s.c), s.fields, w)
-	case viewTurns:
+	case turnsView:
 		return s.titled(turnsTitle(s.c.Paired), s.turns, w)
-	case viewSpread:
-		return s.viewSpread(w, h)
+	case distributionView:
+		return s.viewDistribution(w, h)
 	}
-	return s.viewCurve(w, h)
+	return s.viewThroughput(w, h)
 }
 
-// titleLines is what the title of a table takes at most.
-const titleLines = 2
+// titleHeight is the number of lines of a table's title.
+const titleHeight = 2
 
 func (s *Screen) titled(title string, t ui.Table, w int) string {
-	lines := ui.WrapAtMost(title, w-2, titleLines)
-	for len(lines) < titleLines {
+	lines := ui.WrapAtMost(title, w-2, titleHeight)
+	for len(lines) < titleHeight {
 		lines = append(lines, "")
 	}
 	head := " " + strings.Join(lines, "\n ") + "\n"
@@ -193,37 +193,37 @@ func (s *Screen) titled(title string, t ui.Table, w int) string {
 	return head + t.Draw(s.th)
 }
 
-// viewSpread draws how many percent of the requests wait at most so long.
-func (s *Screen) viewSpread(w, h int) string {
+// viewDistribution draws the cumulative distribution of TTFT of both sides.
+func (s *Screen) viewDistribution(w, h int) string {
 	d := s.c.TTFT
 	if d == nil {
-		const none = "no distribution to draw: both sides must be folders with request rows"
+		const none = "no TTFT distribution: both sides need a directory with request rows"
 		return " " + strings.Join(ui.Wrap(none, w-2), "\n ")
 	}
 	n := 2 * (w - ui.ChartAxisWidth)
-	from := min(at(d, d.Reference, 0), at(d, d.Candidate, 0))
-	top := max(at(d, d.Reference, 99.5), at(d, d.Candidate, 99.5))
+	from := min(percentileOf(d, d.Reference, 0), percentileOf(d, d.Candidate, 0))
+	top := max(percentileOf(d, d.Reference, 99.5), percentileOf(d, d.Candidate, 99.5))
 	if from < top/4 {
 		from = 0
 	}
 	curves := []ui.Curve{
-		{Label: "reference", Values: shares(d, d.Reference, from, top, n)},
-		{Label: "candidate", Values: shares(d, d.Candidate, from, top, n)},
+		{Label: "reference", Values: cdf(d, d.Reference, from, top, n)},
+		{Label: "candidate", Values: cdf(d, d.Candidate, from, top, n)},
 	}
 	var facts []string
 	for _, p := range []float64{50, 95, 99} {
-		a, b := at(d, d.Reference, p), at(d, d.Candidate, p)
+		a, b := percentileOf(d, d.Reference, p), percentileOf(d, d.Candidate, p)
 		facts = append(facts, fmt.Sprintf("p%.0f %s, %s s", p, results.Decimal(a, 3), results.Decimal(b, 3)))
 	}
-	head := ui.LeftRight(" % of requests that wait at most so long", s.th.Legend(curves...)+" ", w)
+	head := ui.LeftRight(" TTFT CDF (% of requests)", s.th.Legend(curves...)+" ", w)
 	axis := strings.Repeat(" ", ui.ChartAxisWidth) +
 		ui.LeftRight(results.Decimal(from, 2), results.Decimal(top, 2)+" s TTFT", w-ui.ChartAxisWidth)
 	return head + "\n" + s.th.Chart(w, h-3, nil, curves...) + "\n" + s.th.Paint(ui.Muted, axis) +
 		"\n " + strings.Join(facts, s.th.Paint(ui.Muted, " · "))
 }
 
-// at is a percentile of one side of a distribution.
-func at(d *engine.Distribution, side []float64, percent float64) float64 {
+// percentileOf returns a percentile of one side of a distribution; NaN if there is none.
+func percentileOf(d *engine.Distribution, side []float64, percent float64) float64 {
 	i := slices.Index(d.Percent, percent)
 	if i < 0 || i >= len(side) {
 		return math.NaN()
@@ -231,8 +231,8 @@ func at(d *engine.Distribution, side []float64, percent float64) float64 {
 	return side[i]
 }
 
-// shares are the percents of a side that lie below each of n steps up to top.
-func shares(d *engine.Distribution, side []float64, from, top float64, n int) []float64 {
+// cdf returns the percentage of a side's requests below each of n steps up to top.
+func cdf(d *engine.Distribution, side []float64, from, top float64, n int) []float64 {
 	if n <= 0 || !(top > from) {
 		return nil
 	}
@@ -255,33 +255,32 @@ func shares(d *engine.Distribution, side []float64, from, top float64, n int) []
 	return out
 }
 
-// leastLevels is how many lines of the list of levels are to be seen below the
-// drawing; the rest is scrolled to.
-const leastLevels = 4
+// minLevelLines is the minimum of visible lines of the list of levels below the chart.
+const minLevelLines = 4
 
-// viewCurve draws throughput against speed, a point a level, and lists the levels
-// below, as many as fit, with the service levels that the runs keep.
-func (s *Screen) viewCurve(w, h int) string {
+// viewThroughput draws throughput against speed, one point per concurrency level. Below
+// it lists the levels and the tiers that the runs meet.
+func (s *Screen) viewThroughput(w, h int) string {
 	if s.curve == nil {
-		return s.th.Paint(ui.Muted, " reading the levels of the runs …")
+		return s.th.Paint(ui.Muted, " loading the concurrency levels …")
 	}
-	sets, perGPU := dotsOf(s.curve.points)
-	title := " output tok/s a GPU"
+	sets, perGPU := pointsByRun(s.curve.points)
+	title := " output tok/s per GPU"
 	if !perGPU {
-		title = " output tok/s (the GPUs are not known)"
+		title = " output tok/s (number of GPUs unknown)"
 	}
 	list := levelLines(s.th, s.curve, w)
-	room := max(h-1-len(list), min(h-1-leastLevels, 12), 0)
+	room := max(h-1-len(list), min(h-1-minLevelLines, 12), 0)
 	top := min(s.levelList.Cursor, max(len(list)-(h-1-room), 0))
 	list = list[top:min(top+max(h-1-room, 0), len(list))]
 	head := ui.LeftRight(title, s.th.ScatterLegend(sets...)+" ", w)
-	drawn := s.th.Scatter(w, room, "output speed p50 of a request (tok/s)", sets...)
+	drawn := s.th.Scatter(w, room, "output speed p50 per request (tok/s)", sets...)
 	return head + "\n" + drawn + "\n" + strings.Join(list, "\n")
 }
 
-// dotsOf are the points by run; throughput is of whole runs where the GPUs of one
-// of them are not known.
-func dotsOf(points []results.Point) (sets []ui.Points, perGPU bool) {
+// pointsByRun groups the points by run. Throughput is per GPU, or in total if the
+// number of GPUs of a run is unknown.
+func pointsByRun(points []results.Point) (sets []ui.Points, perGPU bool) {
 	perGPU = !slices.ContainsFunc(points, func(p results.Point) bool { return p.GPUs <= 0 })
 	for _, p := range points {
 		i := slices.IndexFunc(sets, func(d ui.Points) bool { return d.Label == ui.Clean(p.Run) })
@@ -299,8 +298,8 @@ func dotsOf(points []results.Point) (sets []ui.Points, perGPU bool) {
 	return sets, perGPU
 }
 
-// levelLines list the levels, what each run keeps of the service levels, and what
-// could not be read.
+// levelLines lists the concurrency levels, the tiers that each run meets, and the runs
+// that could not be read.
 func levelLines(th ui.Theme, c *curve, w int) []string {
 	widths := []int{7, 13, 11, 11, 14}
 	run := min(max(w-47, 8), 24)
@@ -310,7 +309,7 @@ func levelLines(th ui.Theme, c *curve, w int) []string {
 	cells := func(name string, values ...string) string {
 		line := " " + ui.Fit(name, run)
 		for i, v := range values {
-			if i != 2 || w >= 78 { // where it is narrow one speed is enough
+			if i != 2 || w >= 78 { // drop one of the speeds in a narrow terminal
 				line += ui.Right(v, widths[i])
 			}
 		}
@@ -322,8 +321,8 @@ func levelLines(th ui.Theme, c *curve, w int) []string {
 			out = append(out, th.Paint(r, " "+line))
 		}
 	}
-	for _, l := range c.kept {
-		text := ui.Clean(l.run) + " keeps"
+	for _, l := range c.metTiers {
+		text := ui.Clean(l.run) + " meets"
 		for i, r := range l.tiers {
 			if i > 0 {
 				text += ","
@@ -336,10 +335,10 @@ func levelLines(th ui.Theme, c *curve, w int) []string {
 		}
 		add(ui.Plain, text)
 	}
-	for _, e := range c.left {
-		add(ui.Warn, "left out: "+e)
+	for _, e := range c.skipped {
+		add(ui.Warn, "skipped: "+e)
 	}
-	out = append(out, th.Paint(ui.Muted, cells("RUN", "USERS", "TOK/S A GPU", "SPEED P25", "SPEED P50", "TTFT P95 (s)")))
+	out = append(out, th.Paint(ui.Muted, cells("RUN", "USERS", "TOK/S/GPU", "SPEED P25", "SPEED P50", "TTFT P95 (s)")))
 	for _, p := range c.points {
 		mark := ""
 		if p.Invalid != "" {

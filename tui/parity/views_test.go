@@ -12,18 +12,18 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-func (f *fake) References(_ context.Context, names []string, _ int) ([]engine.Side, error) {
+func (f *fakeEngine) References(_ context.Context, names []string, _ int) ([]engine.Side, error) {
 	f.refs = names
 	var out []engine.Side
 	for i, n := range names {
-		out = append(out, side(n, 1+0.013*float64(i+1), 1150))
+		out = append(out, newSide(n, 1+0.013*float64(i+1), 1150))
 	}
 	return out, f.err
 }
 
-func (f *fake) RunCurve(_ context.Context, run string, _ int) ([]results.Point, []results.TierResult, error) {
+func (f *fakeEngine) RunCurve(_ context.Context, run string, _ int) ([]results.Point, []results.TierResult, error) {
 	if run == "figures.yaml" {
-		return nil, nil, errors.New("run figures.yaml: a file, want a run's folder or its log dir")
+		return nil, nil, errors.New("run figures.yaml: a file, want a run directory or a log directory")
 	}
 	scale := 1.0
 	if run == "b" {
@@ -41,9 +41,9 @@ func (f *fake) RunCurve(_ context.Context, run string, _ int) ([]results.Point, 
 	return out, []results.TierResult{{Tier: tier, Concurrency: 512}, {Tier: results.Tier{Name: "platinum"}}}, nil
 }
 
-// paired gives both sides requests: the candidate's are slower, the longer the
-// input the more.
-func paired() *fake {
+// paired returns an engine whose sides have requests. The candidate is slower, the more
+// so the longer the input.
+func paired() *fakeEngine {
 	f := within()
 	for k := range f.sides {
 		s := &f.sides[k]
@@ -65,18 +65,18 @@ func paired() *fake {
 	return f
 }
 
-// A view's key leads back from it, and so does leaving; the screen is left from
-// the figures.
-func TestViews(t *testing.T) {
+// The key of a view, pressed again, returns to the figures, and so does Leave. From
+// the figures, Leave closes the screen.
+func TestViewKeys(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, paired(), "a", "b")
-	for k, want := range map[string]view{"r": viewFields, "t": viewTurns, "g": viewSpread, "l": viewLevels} {
+	for k, want := range map[string]view{"r": fieldsView, "t": turnsView, "g": distributionView, "l": levelsView} {
 		r.send(frametest.Keys(k)...)
 		if r.s.view != want {
 			t.Errorf("%s shows view %d, want %d", k, r.s.view, want)
 		}
 		r.send(frametest.Keys(k)...)
-		if r.s.view != viewFigures {
+		if r.s.view != figuresView {
 			t.Errorf("%s twice shows view %d", k, r.s.view)
 		}
 	}
@@ -85,22 +85,22 @@ func TestViews(t *testing.T) {
 		t.Errorf("rows %d and %d after two downs", r.s.turns.Cursor, r.s.table.Cursor)
 	}
 	r.run(r.s.Leave())
-	if r.s.view != viewFigures || r.said() != nil {
-		t.Errorf("leaving a view shows %d and says %v", r.s.view, r.said())
+	if r.s.view != figuresView || r.lastSent() != nil {
+		t.Errorf("Leave in a view: view %d, sent %v", r.s.view, r.lastSent())
 	}
 	r.run(r.s.Leave())
-	if _, ok := r.said().(ui.Back); !ok {
-		t.Errorf("leaving the figures says %v", r.said())
+	if _, ok := r.lastSent().(ui.Back); !ok {
+		t.Errorf("Leave in the figures: sent %v", r.lastSent())
 	}
 }
 
-// What has no room below the drawing of the levels is scrolled to.
+// The list below the chart of levels scrolls.
 func TestLevelsScroll(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, within(), "a", "b")
 	r.s.SetSize(60, 12)
 	r.send(frametest.Keys("l")...)
-	if v := r.s.View(); strings.Contains(v, "1,088.1") || !strings.Contains(v, "keeps gold up to 512 users") {
+	if v := r.s.View(); strings.Contains(v, "1,088.1") || !strings.Contains(v, "meets gold up to 512 users") {
 		t.Errorf("%s", v)
 	}
 	r.send(frametest.Keys("end")...)
@@ -108,8 +108,8 @@ func TestLevelsScroll(t *testing.T) {
 		t.Errorf("at the end:\n%s", v)
 	}
 	r.send(frametest.Keys("up", "home")...)
-	if v := r.s.View(); !strings.Contains(v, "keeps gold") {
-		t.Errorf("back at the beginning:\n%s", v)
+	if v := r.s.View(); !strings.Contains(v, "meets gold") {
+		t.Errorf("back at the top:\n%s", v)
 	}
 }
 
@@ -117,27 +117,27 @@ func TestReferences(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, referenced(), "a", "b")
 	r.send(frametest.Keys("a")...)
-	if st := r.s.State(); !strings.Contains(st.Text, "further reference") {
+	if st := r.s.State(); !strings.Contains(st.Text, "another reference") {
 		t.Errorf("state %q", st.Text)
 	}
 	r.run(r.s.Leave())
 	if r.s.picking() || len(r.f.calls) != 1 {
-		t.Errorf("given up: picks %v, asked %d times", r.s.picking(), len(r.f.calls))
+		t.Errorf("after Leave: picking %v, %d comparisons", r.s.picking(), len(r.f.calls))
 	}
 	r.send(frametest.Keys("a", "down", "enter")...)
 	if len(r.f.refs) != 1 || r.f.refs[0] != "/old/c1010" {
 		t.Errorf("references %v", r.f.refs)
 	}
-	if c := r.s.c; c == nil || c.BandSource == "" || !strings.Contains(r.s.State().Age, "as measured") {
+	if c := r.s.c; c == nil || c.BandSource == "" || !strings.Contains(r.s.State().Age, "(measured)") {
 		t.Errorf("band %+v, %q", c, r.s.State().Age)
 	}
 }
 
-func TestShares(t *testing.T) {
+func TestCDF(t *testing.T) {
 	t.Parallel()
 	d := &engine.Distribution{Percent: []float64{0, 50, 100}, Reference: []float64{1, 2, 4}}
 	for i, want := range []float64{0, 0, 25, 50} {
-		if got := shares(d, d.Reference, 0, 2, 4)[i]; got != want {
+		if got := cdf(d, d.Reference, 0, 2, 4)[i]; got != want {
 			t.Errorf("step %d: %v, want %v", i, got, want)
 		}
 	}
