@@ -165,7 +165,7 @@ func WriteNew(path string, v any, mode fs.FileMode) error {
 	return smallfile.WriteJSON(path, v, mode)
 }
 
-// ReadRecord reads the record in a run directory. Its Dir is dir, since the directory
+// ReadRecord reads the record in a run directory. It sets Dir to dir, since the directory
 // may have been moved.
 func ReadRecord(dir string) (Record, error) {
 	var r Record
@@ -215,12 +215,12 @@ func (g Registry) Add(r Record) error {
 	return smallfile.WriteJSON(filepath.Join(g.Dir, r.ID+".json"), r, 0o644)
 }
 
-// MarkLost adds to the record of a run whose directory was removed why it stopped.
+// MarkLost adds a reason to the record of a run that stopped because its directory was removed.
 func (g Registry) MarkLost(id, reason string) error {
 	path := filepath.Join(g.Dir, id+".json")
 	var r Record
 	if err := smallfile.ReadJSON(path, &r); err != nil {
-		return fmt.Errorf("record the loss of run %s: %w", id, err)
+		return fmt.Errorf("mark run %s as lost: %w", id, err)
 	}
 	r.Lost = reason
 	return smallfile.WriteJSON(path, r, 0o644)

@@ -82,10 +82,10 @@ func (s *Screen) typeRecipe(msg tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Escape clears the filter and the reference. It never closes this screen, because the
-// screen is the last one and esc is easily pressed once too often.
+// Escape clears the filter and the reference. It never closes this screen: it is the last
+// one, and pressing esc too often must not quit the program.
 func (s *Screen) Escape() (tea.Cmd, bool) {
-	if s.list.isPlain() {
+	if s.list.nothingToClear() {
 		return ui.Send(ui.Toast{Text: "q quits; runs continue"}), true
 	}
 	return s.Leave(), true
@@ -93,7 +93,7 @@ func (s *Screen) Escape() (tea.Cmd, bool) {
 
 // Leave clears the filter and the reference, or closes the screen if there is neither.
 func (s *Screen) Leave() tea.Cmd {
-	if s.list.isPlain() {
+	if s.list.nothingToClear() {
 		return ui.Send(ui.Back{})
 	}
 	s.list.filter.SetValue("")

@@ -46,8 +46,8 @@ func (l *list) selected() (engine.Summary, bool) {
 	return engine.Summary{}, false
 }
 
-// isPlain reports whether there is neither a filter nor a reference.
-func (l *list) isPlain() bool { return l.filter.Value() == "" && l.reference == "" }
+// nothingToClear reports whether there is neither a filter nor a reference.
+func (l *list) nothingToClear() bool { return l.filter.Value() == "" && l.reference == "" }
 
 // lastLine returns the filter or a hint about the reference, and the position in a long list.
 func (l *list) lastLine(th ui.Theme, w int) string {

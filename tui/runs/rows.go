@@ -11,7 +11,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// columns returns the columns of the table. In a narrow terminal WHERE is dropped first,
+// columns returns the columns of the table. In a narrow terminal DETAILS is dropped first,
 // then the job id, the TTFT and the age.
 func columns() []ui.Column {
 	out := []ui.Column{
@@ -24,7 +24,7 @@ func columns() []ui.Column {
 		out = append(out, ui.Column{Title: m.Runs.Title, Right: true, Drop: m.Runs.Drop})
 	}
 	return append(out, ui.Column{Title: "AGE", Right: true, Drop: 1},
-		ui.Column{Title: "WHERE", Min: 8, Drop: 4, Flex: true})
+		ui.Column{Title: "DETAILS", Min: 8, Drop: 4, Flex: true})
 }
 
 func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
@@ -33,9 +33,9 @@ func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
 	if marked {
 		name = "◆ " + name
 	}
-	where := ui.Cell{Text: r.Source, Role: ui.Muted}
+	details := ui.Cell{Text: r.Source, Role: ui.Muted}
 	if r.Message != "" && r.State != event.Done {
-		where = ui.Cell{Text: r.Message, Role: role}
+		details = ui.Cell{Text: r.Message, Role: role}
 	}
 	since := "-"
 	if !r.Since.IsZero() {
@@ -50,7 +50,7 @@ func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
 	for _, m := range results.RunsColumnMetrics {
 		out = append(out, ui.Cell{Text: m.RunsText(r.Figures.Get(m.Key).Value, m.Runs.Decimals)})
 	}
-	return append(out, ui.Cell{Text: since, Role: ui.Muted}, where)
+	return append(out, ui.Cell{Text: since, Role: ui.Muted}, details)
 }
 
 func levels(ls []int) string {

@@ -97,11 +97,11 @@ type cancelledMsg struct {
 	err  error
 }
 
-func cancelRun(ctx context.Context, eng Engine, l engine.RunRef) tea.Cmd {
+func cancelRun(ctx context.Context, eng Engine, ref engine.RunRef) tea.Cmd {
 	return func() tea.Msg {
 		ctx, done := context.WithTimeout(ctx, 2*time.Minute)
 		defer done()
-		return cancelledMsg{l.Label(), eng.Cancel(ctx, l)}
+		return cancelledMsg{ref.Label(), eng.Cancel(ctx, ref)}
 	}
 }
 

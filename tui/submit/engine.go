@@ -13,8 +13,8 @@ type Engine interface {
 	Plan(p *engine.Pair, opt engine.PlanOptions) (*plan.Plan, error)
 	// Gate returns why the plan can't be submitted, apart from findings; nil if it can.
 	Gate(p *engine.Pair, pl *plan.Plan, allowTodo bool) error
-	// Preflight asks the cluster about the plan. The last note is the expected start; the
-	// error is why the cluster can't run it.
+	// Preflight asks the cluster about the plan. The last note is the expected start. The
+	// error says why the cluster can't run the plan.
 	Preflight(ctx context.Context, p *engine.Pair, pl *plan.Plan) (notes []string, err error)
 	Apply(ctx context.Context, p *engine.Pair, pl *plan.Plan, allowTodo bool) (engine.Record, error)
 }

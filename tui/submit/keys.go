@@ -8,7 +8,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// stepUsers and stepSeconds are the changes of a local run by one key press.
+// stepUsers and stepSeconds are the amounts by which a key changes the scale of a local run.
 const (
 	stepUsers   = 1
 	stepSeconds = 10

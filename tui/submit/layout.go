@@ -14,8 +14,8 @@ import (
 // rule.
 const headerRows = 4
 
-// listFrom is the least width at which the list of sections is shown. In a narrower
-// terminal the title of the current section has its number.
+// listFrom is the minimum width for the list of sections. In a narrower terminal the title
+// of the current section shows its number instead.
 const listFrom = 90
 
 // planPane shows the sections of a plan: their names, if there is room, and their lines,

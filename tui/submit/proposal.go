@@ -27,7 +27,7 @@ type proposal struct {
 	// cluster is the cluster's answer about this plan, or an older one while the request
 	// is pending.
 	cluster clusterMsg
-	// planning is true while a newer plan is being made, and the one in view is outdated.
+	// planning is true while a newer plan is being made and the visible one is outdated.
 	planning bool
 }
 
@@ -73,7 +73,7 @@ func (p *proposal) handlePlanned(msg plannedMsg) bool {
 	p.pair, p.plan, p.gate, p.err, p.cluster, p.planning = msg.pair, msg.plan, msg.gate, msg.err, clusterMsg{}, false
 	p.scale.Users = min(p.scale.Users, p.maxUsers())
 	if errors.Is(msg.err, engine.ErrInvalid) {
-		p.err = nil // the findings tell more
+		p.err = nil // the findings say more
 	}
 	return true
 }
@@ -98,7 +98,7 @@ func (p *proposal) preflight(ctx context.Context, eng Engine) tea.Cmd {
 	}
 }
 
-// clusterPending reports whether the cluster has not answered yet about the plan.
+// clusterPending reports whether the cluster's answer about the plan is still pending.
 func (p *proposal) clusterPending() bool {
 	return p.plan != nil && p.target == plan.Slurm && p.cluster.gen != p.gen
 }
@@ -154,7 +154,7 @@ func (p *proposal) summary() string {
 	return fmt.Sprintf("%s workers, %s users, on %s.", strings.Join(workers, " and "), strings.Join(users, ", "), where)
 }
 
-// statusLine returns why the plan can't be submitted, or its worst warning, in one line.
+// statusLine returns, in one line, why the plan can't be submitted, or its first warning.
 func (p *proposal) statusLine(th ui.Theme) string {
 	ds := p.pair.Report.Diagnostics
 	e, w := ds.Errors(), ds.Warnings()
@@ -167,8 +167,8 @@ func (p *proposal) statusLine(th ui.Theme) string {
 	case p.gate != nil:
 		return th.Paint(ui.Warn, "⚠ ") + ui.Clean(p.gate.Error())
 	case w > 0:
-		worst := ds.BySeverity()[0]
-		return th.Paint(ui.Warn, "⚠ "+ui.Plural(w, "warning")+": ") + ui.Clean(worst.Path+": "+worst.Message)
+		first := ds.BySeverity()[0]
+		return th.Paint(ui.Warn, "⚠ "+ui.Plural(w, "warning")+": ") + ui.Clean(first.Path+": "+first.Message)
 	}
 	return th.Paint(ui.OK, "✓ no errors, no warnings")
 }

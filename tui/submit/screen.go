@@ -64,7 +64,7 @@ type submittedMsg struct {
 
 func (s *Screen) submit() tea.Cmd {
 	s.busy = "submitting"
-	// The submit goes on if the screen is closed, so that it is never left half done.
+	// The submit continues if the screen is closed, so that it is never left incomplete.
 	ctx, eng, pair, pl := context.WithoutCancel(s.ctx), s.eng, s.proposal.pair, s.proposal.plan
 	return func() tea.Msg {
 		rec, err := eng.Apply(ctx, pair, pl, false)

@@ -72,7 +72,7 @@ var severityMarks = map[recipes.Severity]line{
 	recipes.Note: {mark: "·", role: ui.Muted},
 }
 
-// findingLines returns the diagnostics, the worst first.
+// findingLines returns the diagnostics, the most severe first.
 func findingLines(ds recipes.Diagnostics) []line {
 	var out []line
 	for _, d := range ds.BySeverity() {
@@ -179,9 +179,9 @@ func paintSource(th ui.Theme, row string, role ui.Role) string {
 	return th.Paint(role, row)
 }
 
-// wrapPlain breaks a plain line at spaces and keeps those inside a line. It breaks a word
-// that is longer than a line after one of "/,=:" if it can. Lines after the first begin
-// with indent.
+// wrapPlain wraps an unstyled line at spaces and keeps the other spaces. It breaks a word that
+// is longer than a line after one of "/,=:" if possible. Lines after the first start with
+// indent.
 func wrapPlain(s string, w int, indent string) []string {
 	w = max(w, 10)
 	var out []string
