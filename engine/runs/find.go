@@ -99,7 +99,8 @@ func refFromPath(dir string) (Ref, error) {
 	return Ref{Dir: dir, Logs: logs}, nil
 }
 
-// maxNamedErrors is how many unreadable directories an error names; more are counted.
+// maxNamedErrors is the maximum number of unreadable directories that an error lists. It
+// counts the others.
 const maxNamedErrors = 3
 
 // searchDepth limits the search for runs below a root, in directory levels.
@@ -129,7 +130,7 @@ func isRun(dir string) bool {
 func findRuns(ctx context.Context, root string) ([]string, error) {
 	var out []string
 	var bad []error
-	unread := 0
+	unreadable := 0
 	base := strings.Count(filepath.Clean(root), string(filepath.Separator))
 	start := root
 	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -137,7 +138,7 @@ func findRuns(ctx context.Context, root string) ([]string, error) {
 	}
 	err := filepath.WalkDir(start, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
-			if unread++; unread <= maxNamedErrors {
+			if unreadable++; unreadable <= maxNamedErrors {
 				bad = append(bad, err)
 			}
 			return fs.SkipDir
@@ -158,9 +159,9 @@ func findRuns(ctx context.Context, root string) ([]string, error) {
 		out = append(out, path)
 		return fs.SkipDir
 	})
-	if unread > maxNamedErrors {
+	if unreadable > maxNamedErrors {
 		bad = append(bad, problem.Errorf(problem.SystemError,
-			"find runs below %s: %d more directories can't be read", root, unread-maxNamedErrors))
+			"find runs below %s: %d more directories can't be read", root, unreadable-maxNamedErrors))
 	}
 	return out, errors.Join(append(bad, err)...)
 }

@@ -78,10 +78,10 @@ func (s *Store) Runs(ctx context.Context, roots []string) ([]Summary, error) {
 	}
 	for _, r := range records {
 		if ref := (Ref{Dir: r.Dir, Logs: rundir.Logs(r.Dir), Record: r}); ref.checkDir() != nil {
-			now := s.status.Resolve(ref, event.Status{})
+			status := s.status.Resolve(ref, event.Status{})
 			out = append(out, Summary{
 				Ref: ref, ID: r.ID, Name: r.Name, Dir: r.Dir, Source: r.Launcher, Levels: r.Levels, Since: r.Created,
-				State: now.State, Message: now.Message, Status: now,
+				State: status.State, Message: status.Message, Status: status,
 			})
 			continue
 		}
@@ -183,11 +183,11 @@ func outputStamp(logs string) string {
 }
 
 func (s *Store) cachedResults(ctx context.Context, ref Ref) (results.Run, error) {
-	now := outputStamp(ref.Logs)
+	stamp := outputStamp(ref.Logs)
 	s.mu.Lock()
 	old, ok := s.cache[ref.Dir]
 	s.mu.Unlock()
-	if ok && old.stamp == now {
+	if ok && old.stamp == stamp {
 		return old.run, nil
 	}
 	run, err := s.Results(ctx, ref)
@@ -196,7 +196,7 @@ func (s *Store) cachedResults(ctx context.Context, ref Ref) (results.Run, error)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cache[ref.Dir] = cachedFigures{now, run}
+	s.cache[ref.Dir] = cachedFigures{stamp, run}
 	return run, nil
 }
 

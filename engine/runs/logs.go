@@ -34,11 +34,11 @@ func (s *Store) LogFiles(ref Ref) ([]LogFile, error) {
 			continue
 		}
 		step, ok := stepOfLog(name)
-		again := slices.ContainsFunc(out, func(f LogFile) bool { return f.Step == step })
+		duplicate := slices.ContainsFunc(out, func(f LogFile) bool { return f.Step == step })
 		switch {
-		case !ok || again && step == event.ClientStep: // client.log is a link to benchmark.out
+		case !ok || duplicate && step == event.ClientStep: // client.log is a link to benchmark.out
 			continue
-		case again: // a log of the same step on another node
+		case duplicate: // a log of the same step on another node
 			step = name
 		}
 		out = append(out, LogFile{Step: step, Path: filepath.Join(ref.Logs, name)})

@@ -62,7 +62,7 @@ func (r Ref) phases() ([]plan.Phase, error) {
 	return phases, nil
 }
 
-// Context returns what the run's own files add to the client's outputs: the planned phases
+// Context returns what is known about the run besides the client's outputs: the planned phases
 // and the start of the client.
 func (r Ref) Context() (results.RunContext, error) {
 	var c results.RunContext
@@ -114,8 +114,8 @@ func (r Ref) lastRowTime() time.Time {
 	return info.ModTime()
 }
 
-// EventsLag reports whether a run may be further than its event log in the given state. The
-// client writes no events, and a run of srtctl has no event log.
+// EventsLag reports whether a run may be ahead of its event log, which is in state s: the
+// external client writes no events, and a run of srtctl has no event log.
 func (r Ref) EventsLag(s event.State) bool {
 	return s == event.Ready || s == event.Starting && r.Record.Launcher == string(plan.Srtctl)
 }

@@ -54,7 +54,7 @@ func (r *Resolver) ResolveJob(ref Ref, s event.Status, a slurm.Answer) event.Sta
 		return r.statusDuringOutage(s, a)
 	case a.Cluster != "" && ref.Record.Cluster != "" && a.Cluster != ref.Record.Cluster:
 		s.State = event.Unknown
-		s.Message = fmt.Sprintf("its job is on cluster %s, and this host belongs to cluster %s; see it there",
+		s.Message = fmt.Sprintf("the job is on cluster %s, but this host belongs to cluster %s; use a host of %[1]s",
 			ref.Record.Cluster, a.Cluster)
 		return s
 	case found:
@@ -110,8 +110,8 @@ func statusFromJob(ref Ref, s event.Status, j slurm.Job) event.Status {
 	return s
 }
 
-// waitsInQueue reports whether a job in this state is pending. A job that had started has been
-// requeued then.
+// waitsInQueue reports whether a job in this state is pending. If the job had already started,
+// it was requeued.
 func waitsInQueue(state string) bool {
 	switch state {
 	case "PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT":
@@ -142,19 +142,19 @@ func statusFromEnd(ref Ref, s event.Status, j slurm.Job) event.Status {
 		return s
 	}
 	code := 1
-	reason := s.Message // of a stop that had begun
+	reason := s.Message // why the run was being stopped, if it was
 	s.Message = strings.TrimSpace(fmt.Sprintf("Slurm state %s %s", j.State, j.Reason))
 	if s.State == "" && (j.Nodes == "" || j.Nodes == "None assigned") {
 		s.Message = "not started: " + s.Message
 	} else {
-		s.Message += "; the event log of the run has no end; see the log of its job"
+		s.Message += "; the event log has no final event; see the log of the job"
 	}
 	by := rundir.CancelledBy(ref.Dir)
 	switch {
 	case state == event.Cancelled && by != "":
 		s.Message = by
 	case j.WasPreempted():
-		s.Message = "preempted: its nodes were given to a job of higher priority"
+		s.Message = "preempted: the nodes were given to a job of higher priority"
 	case reason != "":
 		s.Message = reason + "; " + s.Message
 	}
@@ -169,7 +169,7 @@ func statusFromEnd(ref Ref, s event.Status, j slurm.Job) event.Status {
 func pendingMessage(j slurm.Job) string {
 	msg := j.Reason
 	if j.Reason == "JobHeldUser" {
-		msg = "on hold: its submit was interrupted; finish it with any apply, or with scontrol release " + j.ID
+		msg = "on hold: the submit was interrupted; the next apply completes it, or run scontrol release " + j.ID
 	}
 	if !j.Start.IsZero() {
 		msg += fmt.Sprintf(", expected to start %s", j.Start.Local().Format("2006-01-02 15:04"))
@@ -189,8 +189,8 @@ type accountingAnswer struct {
 const (
 	// accountingInterval is the shortest time between two requests to the accounting database.
 	accountingInterval = 15 * time.Second
-	// accountingDeadline is how long after its last activity a run whose job has left the queue
-	// counts as ended without an answer of the accounting database.
+	// accountingDeadline limits the wait for the accounting database after a job has left the
+	// queue: without activity for so long, the run counts as ended.
 	accountingDeadline = 10 * time.Minute
 )
 
@@ -199,23 +199,23 @@ func (r *Resolver) statusFromAccounting(ref Ref, s event.Status) event.Status {
 	if again, err := ReadStatus(ref.Logs); err == nil && again.State.Final() {
 		return again
 	}
-	p := r.queryAccounting(ref)
-	if p.found && p.job.Ended() {
-		s.Queue.State, s.Queue.Reason = p.job.State, p.job.Reason
-		return statusFromEnd(ref, s, p.job)
+	answer := r.queryAccounting(ref)
+	if answer.found && answer.job.Ended() {
+		s.Queue.State, s.Queue.Reason = answer.job.State, answer.job.Reason
+		return statusFromEnd(ref, s, answer.job)
 	}
 	last := s.Last
 	if last.Before(ref.Record.Created) {
 		last = ref.Record.Created
 	}
-	if p.err == nil && r.now().Sub(last) < accountingDeadline {
-		s.State, s.Message = event.Unknown, "its job has left the queue, and the accounting database has no end yet"
+	if answer.err == nil && r.now().Sub(last) < accountingDeadline {
+		s.State, s.Message = event.Unknown, "the job has left the queue, but accounting does not show its end yet"
 		return s
 	}
 	s.State, s.ExitCode = event.Failed, new(1)
-	s.Message = "its job has left the queue without a final event"
-	if p.err != nil {
-		s.Message += fmt.Sprintf("; accounting not available (%v)", p.err)
+	s.Message = "the job has left the queue, and the run wrote no final event"
+	if answer.err != nil {
+		s.Message += fmt.Sprintf("; accounting not available (%v)", answer.err)
 	}
 	return s
 }
@@ -223,15 +223,16 @@ func (r *Resolver) statusFromAccounting(ref Ref, s event.Status) event.Status {
 // queryAccounting returns the latest answer of the accounting database.
 func (r *Resolver) queryAccounting(ref Ref) accountingAnswer {
 	r.mu.Lock()
-	p, ok := r.accounting[ref.Dir]
+	answer, ok := r.accounting[ref.Dir]
 	r.mu.Unlock()
-	if ok && (p.found && p.job.Ended() || r.now().Sub(p.asked) < accountingInterval) {
-		return p
+	if ok && (answer.found && answer.job.Ended() || r.now().Sub(answer.asked) < accountingInterval) {
+		return answer
 	}
-	p = accountingAnswer{asked: r.now()}
-	p.job, p.found, p.err = slurm.LookupAccounting(context.Background(), ref.Record) // has its own time limit
+	answer = accountingAnswer{asked: r.now()}
+	// LookupAccounting has its own time limit.
+	answer.job, answer.found, answer.err = slurm.LookupAccounting(context.Background(), ref.Record)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.accounting[ref.Dir] = p
-	return p
+	r.accounting[ref.Dir] = answer
+	return answer
 }

@@ -71,7 +71,7 @@ func TestResolveJob(t *testing.T) {
 		{"nodes are completing", measuring, fresh(job("COMPLETING", "")), event.Post, []string{"COMPLETING"}},
 		{
 			"failed without a final event", measuring, fresh(job("FAILED", "NonZeroExitCode")), event.Failed,
-			[]string{"FAILED NonZeroExitCode", "log of its job"},
+			[]string{"FAILED NonZeroExitCode", "log of the job"},
 		},
 		{"node failed", measuring, fresh(job("NODE_FAIL", "")), event.Failed, []string{"NODE_FAIL"}},
 		{"time limit reached", measuring, fresh(job("TIMEOUT", "TimeLimit")), event.Timeout, nil},
@@ -218,11 +218,11 @@ func TestJobsThatLeftTheQueue(t *testing.T) {
 		},
 		{
 			"accounting lags", `echo "7|RUNNING|2026-11-30T03:50:00|Unknown|Unknown|n1|agentperf-tui:a"`, time.Minute,
-			event.Unknown, "has no end yet",
+			event.Unknown, "does not show its end yet",
 		},
 		{
 			"an older job with the same id", `echo "7|COMPLETED|2025-11-30T03:50:00|Unknown|Unknown|n1|"`, 11 * time.Minute,
-			event.Failed, "without a final event",
+			event.Failed, "wrote no final event",
 		},
 		{
 			"no accounting", `echo "Slurm accounting storage is disabled" >&2; exit 1`, time.Minute, event.Failed,

@@ -85,8 +85,8 @@ func (r *Resolver) Resolve(ref Ref, s event.Status) event.Status {
 	return s
 }
 
-// lastError returns the last line of the job's log if it is an error. After a full disk it is
-// the only trace, since events could not be written either.
+// lastError returns the last line of the job's log if it is an error. If the disk was full, this
+// line is the only trace, because no event could be written.
 func lastError(path string) string {
 	v := logview.NewView(time.Local, path)
 	defer v.Close()
@@ -108,13 +108,14 @@ func lastError(path string) string {
 // unknown. Its lock is not visible on this host.
 const remoteSilence = 2 * time.Minute
 
+// resolveRemote resolves the status of a run whose supervisor or queue this host can't see.
 func (r *Resolver) resolveRemote(ref Ref, s event.Status) event.Status {
 	last := s.Last
 	if wrote := ref.lastRowTime(); wrote.After(last) {
 		last = wrote
 	}
 	if r.now().Sub(last) > remoteSilence {
-		s.State, s.Message = event.Unknown, "no recent activity; see the run on its host "+ref.Record.Host
+		s.State, s.Message = event.Unknown, "no recent activity; check the run on its host "+ref.Record.Host
 	}
 	return s
 }
@@ -143,7 +144,7 @@ func (r *Resolver) Ended(ref Ref, s event.Status, untilDone bool) bool {
 // as ended.
 const QuietPeriod = time.Minute
 
-// externalStallLimit is the same if the statistics of the last phase are missing.
+// externalStallLimit replaces QuietPeriod while the statistics of the last phase are missing.
 const externalStallLimit = 10 * time.Minute
 
 // ReadStatus returns the status according to the events in a log directory; zero without

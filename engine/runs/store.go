@@ -62,13 +62,13 @@ func (s *Store) runContext(ref Ref) (results.RunContext, error) {
 	if err != nil || ref.Record.ID == "" {
 		return c, err
 	}
-	now, err := s.State(ref)
+	status, err := s.State(ref)
 	if err != nil {
 		return c, err
 	}
 	// During an outage of Slurm it is not known whether the run has ended.
-	if now.State != event.Unknown || now.Queue == nil || now.Queue.Error == "" {
-		c.Partial = job.PartialReason(now.State, now.Message)
+	if status.State != event.Unknown || status.Queue == nil || status.Queue.Error == "" {
+		c.Partial = job.PartialReason(status.State, status.Message)
 	}
 	c.Identity = identity.JSON(ref.Dir, ref.Logs)
 	return c, nil

@@ -70,7 +70,7 @@ func TestAccountingLag(t *testing.T) {
 	}
 	last, _ := s.watch(rec.ID, func(st status) bool { return st.State == "unknown" })
 	if last.State != "unknown" || last.ExitCode != nil ||
-		!strings.Contains(last.Message, "the accounting database has no end yet") {
+		!strings.Contains(last.Message, "accounting does not show its end yet") {
 		t.Errorf("got %+v", last)
 	}
 	noticed := time.Since(began)
