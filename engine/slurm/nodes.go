@@ -22,8 +22,8 @@ func Bindings(ctx context.Context, p *plan.Plan, id, nodeList, dir, logs string)
 	}
 	names := strings.Fields(out) // in Slurm's order: the first one runs the batch script
 	if len(names) != len(p.Nodes) {
-		return nil, problem.Errorf(problem.AllocationMismatch, "bind the plan: allocation %s: has %d nodes, the plan %d",
-			nodeList, len(names), len(p.Nodes))
+		return nil, problem.Errorf(problem.AllocationMismatch,
+			"bind the plan: allocation %s: has %d nodes, but the plan needs %d", nodeList, len(names), len(p.Nodes))
 	}
 	addresses := nodeAddresses(ctx, nodeList)
 	pairs := []string{plan.JobID, id, plan.RunDir, dir, plan.LogDir, logs}
@@ -34,9 +34,9 @@ func Bindings(ctx context.Context, p *plan.Plan, id, nodeList, dir, logs string)
 	return pairs, nil
 }
 
-// address returns the IP address at which other nodes reach a node: that of its host name
-// or, if it is a loopback address (a node may list itself in /etc/hosts), that of its NodeAddr.
-// It returns the name if neither resolves.
+// address returns the IP address at which other nodes reach a node. It resolves the host name
+// or, if that gives only a loopback address (a node may list itself in /etc/hosts), NodeAddr.
+// If neither resolves, it returns the host name.
 func address(ctx context.Context, name, nodeAddr string) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

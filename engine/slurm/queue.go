@@ -23,12 +23,12 @@ import (
 type Answer struct {
 	At      time.Time `json:"at"`              // time of Jobs; zero: Slurm has never answered
 	Tried   time.Time `json:"tried"`           // time of the latest request
-	Error   string    `json:"error,omitempty"` // why the latest request failed; At is older then
+	Error   string    `json:"error,omitempty"` // why the latest request failed; At is then older than Tried
 	Cluster string    `json:"cluster,omitempty"`
 	Jobs    []Job     `json:"jobs"`
 	NoSlurm bool      `json:"-"` // Slurm commands not found
 
-	Ranks  map[string]Rank `json:"ranks,omitempty"` // of pending jobs, by job id
+	Ranks  map[string]Rank `json:"ranks,omitempty"` // ranks of pending jobs, by job id
 	Ranked time.Time       `json:"ranked"`          // time of the latest request for Ranks
 }
 
@@ -92,7 +92,7 @@ func (q *Queue) Ask(ctx context.Context) Answer {
 }
 
 const (
-	cleanupInterval = 10 * time.Minute // without a request
+	cleanupInterval = 10 * time.Minute // after so long without a request, removeStaleTemp runs
 	tempFileAge     = time.Hour        // older temporary files are not in use
 )
 
@@ -102,7 +102,7 @@ func (q *Queue) removeStaleTemp(path string) {
 	for _, dir := range []string{q.Dir, os.TempDir()} {
 		left, err := filepath.Glob(filepath.Join(dir, "."+filepath.Base(path)+"[0-9]*"))
 		if err != nil {
-			continue // the directory has a name that is no valid pattern
+			continue // the name of the directory is not a valid pattern
 		}
 		for _, name := range left {
 			if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && q.Now().Sub(info.ModTime()) > tempFileAge {
@@ -118,7 +118,7 @@ func (q *Queue) fresh(a Answer) bool {
 }
 
 func (q *Queue) refresh(ctx context.Context, path string, a Answer) Answer {
-	if a.ranksDue(q.Now(), 2*q.Interval) { // instead of the request for the jobs: never two at once
+	if a.ranksDue(q.Now(), 2*q.Interval) { // instead of the request for the jobs, not in addition
 		q.updateRanks(ctx, &a)
 		if err := smallfile.WriteJSON(path, a, 0o644); err != nil {
 			a.Error = err.Error()

@@ -21,7 +21,7 @@ type Runner struct {
 
 	mu    sync.Mutex
 	steps map[string]string // step ids by name
-	at    time.Time         // of steps
+	asked time.Time         // when steps was requested
 }
 
 // NewRunner returns a Runner for the job with this id.
@@ -66,14 +66,14 @@ func (r *Runner) stepID(ctx context.Context, name string) (string, error) {
 	if id := r.steps[name]; id != "" {
 		return id, nil
 	}
-	if time.Since(r.at) < time.Second {
+	if time.Since(r.asked) < time.Second {
 		return "", nil
 	}
 	out, err := call(ctx, queryLimit, "scontrol", "--oneliner", "show", "steps", r.id)
 	if err != nil {
 		return "", err
 	}
-	r.steps, r.at = parseSteps(out), time.Now()
+	r.steps, r.asked = parseSteps(out), time.Now()
 	return r.steps[name], nil
 }
 

@@ -43,9 +43,9 @@ func Srtctl(ctx context.Context, recipe, base, cluster string) (SrtctlJob, error
 		args = append([]string{"SRTSLURM_CONFIG=" + cluster}, args...)
 	}
 	out, stderr, err := callWithStderr(ctx, srtctlLimit, "env", args...)
-	h := parseSrtctl(out, err == nil)
-	if h.ID != "" {
-		return h, nil // an error after the submit does not matter: the job exists
+	job := parseSrtctl(out, err == nil)
+	if job.ID != "" {
+		return job, nil // an error after the submit does not matter: the job exists
 	}
 	why := ""
 	if err != nil {
@@ -53,13 +53,13 @@ func Srtctl(ctx context.Context, recipe, base, cluster string) (SrtctlJob, error
 	}
 	switch {
 	case ctx.Err() != nil || errors.Is(err, errNoAnswer): // its child processes may still be running
-		return h, problem.Errorf(problem.SubmitUnconfirmed, "srtctl apply: %s; %w", why, ErrSubmitUnconfirmed)
+		return job, problem.Errorf(problem.SubmitUnconfirmed, "srtctl apply: %s; %w", why, ErrSubmitUnconfirmed)
 	case err != nil:
-		return h, problem.Errorf(problem.SrtctlFailed, "srtctl apply: %s", why)
+		return job, problem.Errorf(problem.SrtctlFailed, "srtctl apply: %s", why)
 	case stderr == "":
 		stderr = out
 	}
-	return h, problem.Errorf(problem.SrtctlFailed, "srtctl apply: no job id in its output: %.200q", stderr)
+	return job, problem.Errorf(problem.SrtctlFailed, "srtctl apply: no job id in its output: %.200q", stderr)
 }
 
 // submittedPattern matches the message of sbatch without --parsable.
@@ -68,7 +68,7 @@ var submittedPattern = regexp.MustCompile(`(?m)^Submitted batch job (\d+)$`)
 // parseSrtctl returns the job in the last JSON line that has a job id or, if srtctl succeeded,
 // in the message of sbatch. Other numbers are ignored: an error may name another job.
 func parseSrtctl(out string, succeeded bool) SrtctlJob {
-	var h SrtctlJob
+	var job SrtctlJob
 	for line := range strings.Lines(out) {
 		var doc struct {
 			ID  json.RawMessage `json:"slurm_job_id"` // a number or a string
@@ -78,11 +78,11 @@ func parseSrtctl(out string, succeeded bool) SrtctlJob {
 			continue
 		}
 		if id := parseJobID(strings.Trim(string(doc.ID), `"`)); id != "" {
-			h = SrtctlJob{ID: id, Dir: doc.Dir}
+			job = SrtctlJob{ID: id, Dir: doc.Dir}
 		}
 	}
-	if m := submittedPattern.FindStringSubmatch(out); succeeded && h.ID == "" && m != nil {
-		h.ID = m[1]
+	if m := submittedPattern.FindStringSubmatch(out); succeeded && job.ID == "" && m != nil {
+		job.ID = m[1]
 	}
-	return h
+	return job
 }

@@ -49,7 +49,7 @@ func SubmitHeld(ctx context.Context, script, comment, after string) (id string, 
 	switch {
 	case lerr != nil:
 		return "", problem.Errorf(problem.SubmitUnconfirmed,
-			"submit: %w; %w: %w; submit again once Slurm answers: the job is looked up first", err, ErrSubmitUnconfirmed, lerr)
+			"submit: %w; %w: %w; submit again once Slurm answers; it looks up the job first", err, ErrSubmitUnconfirmed, lerr)
 	case id == "" && ctx.Err() != nil:
 		return "", fmt.Errorf("submit: %w; no job was queued", err)
 	case id == "":
@@ -74,7 +74,7 @@ func Lookup(ctx context.Context, comment string) (Job, error) {
 	jobs := parseQueue(out)
 	out, err = call(ctx, queryLimit, "sacct", "--allocations", "--noheader", "--parsable2",
 		"--starttime="+time.Now().Add(-24*time.Hour).Format(timeLayout), "--format="+accountingFormat)
-	if err == nil { // else the site has no accounting
+	if err == nil { // otherwise the site has no accounting
 		jobs = append(jobs, parseAccounting(out)...)
 	}
 	for _, j := range jobs {

@@ -18,7 +18,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// commentPrefix starts the comment of every job; a unique id follows it.
+// commentPrefix is the start of every job comment, before a unique id.
 const commentPrefix = "agentperf-tui:"
 
 // attempt is a submit in progress. Its file exists from before sbatch is called until the run is
@@ -33,7 +33,7 @@ type attempt struct {
 func (s *Submitter) attemptDir() string { return filepath.Join(s.opt.State, "submitting") }
 
 // newAttempt stages the files of a run and records the attempt to submit it, with the comment
-// that identifies its job. done is that of record.
+// that identifies its job. The caller must call done at the end of the submit, as for record.
 func (s *Submitter) newAttempt(
 	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record, programs ...rundir.Program,
 ) (at attempt, done func(), err error) {

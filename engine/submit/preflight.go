@@ -15,8 +15,8 @@ import (
 )
 
 // Preflight checks the cluster before a submit and returns notes for the user, one line each:
-// partition, idle nodes, expected start, and differences from the local files. The error is
-// what makes the submit impossible. A local run has no notes.
+// partition, idle nodes, expected start, and differences from the local files. The error says
+// why the run can't be submitted. A local run has no notes.
 func (s *Submitter) Preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error) {
 	notes, err := s.launcher(pl.Target).preflight(ctx, p, pl)
 	if err != nil {

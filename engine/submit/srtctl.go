@@ -64,11 +64,11 @@ func (s srtctlLauncher) submit(
 
 // recordSrtctlRun records a run that srtctl has submitted. If that fails, the attempt is kept
 // and the next submit tries again.
-func (s *Submitter) recordSrtctlRun(a attempt, h slurm.SrtctlJob) (rundir.Record, error) {
+func (s *Submitter) recordSrtctlRun(a attempt, job slurm.SrtctlJob) (rundir.Record, error) {
 	rec := a.Record
-	rec.ID = h.ID
+	rec.ID = job.ID
 	var err error
-	if rec.Dir, err = filepath.Abs(cmp.Or(h.Dir, filepath.Join(a.Base, h.ID))); err != nil {
+	if rec.Dir, err = filepath.Abs(cmp.Or(job.Dir, filepath.Join(a.Base, job.ID))); err != nil {
 		return rec, err
 	}
 	if err = moveStagedFiles(a.Staged, rec); err == nil {
@@ -81,7 +81,7 @@ func (s *Submitter) recordSrtctlRun(a attempt, h slurm.SrtctlJob) (rundir.Record
 	return rec, a.discard()
 }
 
-// runSrtctl submits a copy of the recipe, with a unique comment, with srtctl.
+// runSrtctl writes a copy of the recipe with a unique comment and submits it with srtctl.
 func runSrtctl(
 	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record, staged string,
 ) (slurm.SrtctlJob, error) {
@@ -116,7 +116,7 @@ func runSrtctl(
 	switch {
 	case lerr != nil:
 		return queued, problem.Errorf(problem.SubmitUnconfirmed,
-			"%w; %w: %w; submit again once Slurm answers: the job is looked up first", err, slurm.ErrSubmitUnconfirmed, lerr)
+			"%w; %w: %w; submit again once Slurm answers; it looks up the job first", err, slurm.ErrSubmitUnconfirmed, lerr)
 	case j.ID == "" && errors.Is(err, slurm.ErrSubmitUnconfirmed):
 		return queued, fmt.Errorf("%w; the next submit looks it up first", err)
 	case j.ID == "":

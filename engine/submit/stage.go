@@ -104,8 +104,8 @@ func (s *Submitter) identify(ctx context.Context, p *draft.Pair, pl *plan.Plan, 
 	return id
 }
 
-// withDeadline returns read(initial), or initial if that takes longer than ctx. It abandons the
-// call then, since a read of a hanging file system can't be interrupted.
+// withDeadline returns read(initial), or initial if ctx ends first. In that case it abandons the
+// call, since a read of a hanging file system can't be interrupted.
 func withDeadline[T any](ctx context.Context, initial T, read func(T) T) T {
 	result := make(chan T, 1)
 	go func() { result <- read(initial) }()

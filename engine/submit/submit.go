@@ -19,11 +19,11 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Options are the options of [New].
+// Options configures [New].
 type Options struct {
 	Registry     rundir.Registry
 	Files        *draft.Drafts
-	State        string  // state directory of the user; it holds submits in progress
+	State        string  // state directory of the user, with the submits in progress
 	Output       string  // default output directory
 	StallSeconds float64 // how long a client may be silent before its run counts as stalled
 	Program      string  // path of this executable
@@ -42,8 +42,8 @@ func New(opt Options) *Submitter { return &Submitter{opt: opt} }
 
 // launcher submits runs to a target: Slurm, srtctl or this machine.
 type launcher interface {
-	// preflight returns notes for the user to read before confirming. The error is what makes
-	// the submit impossible.
+	// preflight returns notes for the user to read before confirming. The error says why the
+	// run can't be submitted.
 	preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error)
 	// submit stages, records and starts a run and returns its record.
 	submit(ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record) (rundir.Record, error)
@@ -59,8 +59,8 @@ func (s *Submitter) launcher(t plan.Target) launcher {
 	return localLauncher{s}
 }
 
-// Apply submits a planned pair and returns the record of the run, which is queued or running
-// then. It returns the error of [Submitter.Gate] if the pair can't be submitted.
+// Apply submits a planned pair and returns the record of the run, which is then queued or
+// running. It returns the error of [Submitter.Gate] if the pair can't be submitted.
 func (s *Submitter) Apply(ctx context.Context, p *draft.Pair, pl *plan.Plan, allowTodo bool) (rundir.Record, error) {
 	return s.ApplyAfter(ctx, p, pl, allowTodo, rundir.Record{})
 }
@@ -160,7 +160,7 @@ func (s *Submitter) Gate(p *draft.Pair, pl *plan.Plan, allowTodo bool) error {
 	return err
 }
 
-// PlanOptions are the target and the size of a run.
+// PlanOptions selects the target and the size of a run.
 type PlanOptions struct {
 	Target    plan.Target
 	Smoke     bool
