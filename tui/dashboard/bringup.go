@@ -9,13 +9,13 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// bringUp is the headline before the first phase: which steps are ready.
-func (h headline) bringUp() []string {
+// startup returns the headline before the first phase: the number of ready steps.
+func (h headline) startup() []string {
 	st := h.run.shown.Status
-	ready, started, waiting := bringUp(st)
+	ready, started, waiting := countReady(st)
 	switch {
 	case started == 0 && st.State == event.Pending && st.Queue != nil:
-		return h.pending()
+		return h.pendingLines()
 	case started == 0:
 		line := "waiting for the first step"
 		if !st.Since.IsZero() {
@@ -28,7 +28,7 @@ func (h headline) bringUp() []string {
 		facts += fmt.Sprintf(" · %d of %d prefill, %d of %d decode healthy",
 			st.Have.Prefill, want.Prefill, st.Have.Decode, want.Decode)
 	}
-	const lead = " bring-up  "
+	const lead = " startup  "
 	bar := h.th.Bar(min(max(h.w-ui.Width(lead+facts)-3, 6), 40), float64(ready)/float64(started), ui.Accent)
 	second := " all started steps are ready"
 	if n := len(waiting); n > 0 {
@@ -40,61 +40,61 @@ func (h headline) bringUp() []string {
 		second += ", started " + h.run.clock(first.Started) + ", " +
 			ui.Clock(max(h.at.Sub(first.Started).Seconds(), 0)) + " ago"
 	} else if st.State == event.Ready {
-		second = " all steps are ready, the client starts"
+		second = " all steps are ready; the client is starting"
 	}
 	return []string{lead + bar + "  " + facts, second}
 }
 
-// pending says why a job waits, where it stands and when it may start.
-func (h headline) pending() []string {
+// pendingLines returns why a job is pending, its position, and its expected start.
+func (h headline) pendingLines() []string {
 	q := h.run.shown.Status.Queue
-	why := "the queue has not told why yet"
+	why := "reason not known yet"
 	if q.Reason != "" {
-		why = reasonWords(q.Reason)
+		why = reasonText(q.Reason)
 	}
 	var facts []string
 	if q.Position > 0 {
-		facts = append(facts, fmt.Sprintf("position %d of %d that wait", q.Position, q.Waiting))
+		facts = append(facts, fmt.Sprintf("position %d of %d pending jobs", q.Position, q.Waiting))
 	}
 	switch left := q.Start.Sub(h.at); {
 	case q.Start.IsZero():
-		facts = append(facts, "no expected start yet")
+		facts = append(facts, "expected start unknown")
 	case left > 0:
 		start := q.Start.In(h.run.zone).Format("2006-01-02 15:04")
 		facts = append(facts, "expected to start "+start+", in "+ui.Clock(left.Seconds()))
 	default:
-		facts = append(facts, "may start any moment")
+		facts = append(facts, "may start at any moment")
 	}
 	if since := h.run.ref.Record.Created; !since.IsZero() {
 		facts = append(facts, "submitted "+h.run.clock(since))
 	}
-	return []string{" waits: " + ui.Fit(ui.Clean(why), h.w-8), " " + h.some(facts)}
+	return []string{" pending: " + ui.Fit(ui.Clean(why), h.w-10), " " + h.joinFitting(facts)}
 }
 
-// reasons say in a few words what Slurm's for a waiting job mean.
-var reasons = map[string]string{
-	"Resources":              "its nodes are not free yet",
-	"Priority":               "jobs of a higher priority are before it",
-	"BeginTime":              "its begin time has not come",
-	"Dependency":             "another job must end first",
-	"JobHeldUser":            "held by its user",
+// reasonTexts explains Slurm's reasons for a pending job.
+var reasonTexts = map[string]string{
+	"Resources":              "nodes are not free yet",
+	"Priority":               "jobs with higher priority are ahead",
+	"BeginTime":              "begin time not reached",
+	"Dependency":             "waiting for another job",
+	"JobHeldUser":            "held by the user",
 	"JobHeldAdmin":           "held by an administrator",
-	"ReqNodeNotAvail":        "nodes that it needs are not available",
-	"PartitionDown":          "its partition is down",
-	"PartitionTimeLimit":     "its time limit is above the partition's",
-	"QOSMaxNodePerUserLimit": "the nodes of its user's limit are in use",
+	"ReqNodeNotAvail":        "required nodes are not available",
+	"PartitionDown":          "partition is down",
+	"PartitionTimeLimit":     "time limit exceeds that of the partition",
+	"QOSMaxNodePerUserLimit": "node limit per user reached",
 }
 
-func reasonWords(reason string) string {
+func reasonText(reason string) string {
 	name, _, _ := strings.Cut(reason, ",")
-	if words := reasons[name]; words != "" {
+	if words := reasonTexts[name]; words != "" {
 		return reason + ", " + words
 	}
 	return reason
 }
 
-// healthy says whether the frontend counts all workers of a step's role: what has no
-// readiness of its own is ready then.
+// healthy reports whether all workers of a step's role are healthy, as counted by the
+// frontend. A step without a readiness check counts as ready then.
 func healthy(st event.Status, step string) bool {
 	role, _, _ := strings.Cut(step, "_")
 	switch schema.Role(role) {

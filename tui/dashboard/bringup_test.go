@@ -10,9 +10,9 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/frametest"
 )
 
-// While servers come up, the log is that of the first one that is waited for; the
-// client's comes when they are there, unless another was chosen.
-func TestTheLogOfWhatIsWaitedFor(t *testing.T) {
+// During startup, the log of the first step that is not ready is open, then the client's,
+// unless the user chose another one.
+func TestLogOfThePendingStepIsOpened(t *testing.T) {
 	t.Parallel()
 	waits := bringUpUpdate()
 	waits.Status.Have = event.Count{Prefill: 5}
@@ -24,27 +24,27 @@ func TestTheLogOfWhatIsWaitedFor(t *testing.T) {
 	) {
 		t.Errorf("log %s\n%s", r.s.log.step, v)
 	}
-	r.send(updatedMsg{update: ready, any: true})
+	r.send(updatedMsg{update: ready, hasUpdate: true})
 	if r.s.log.step != "client" {
-		t.Errorf("then log %s", r.s.log.step)
+		t.Errorf("when ready: log %s", r.s.log.step)
 	}
-	r.send(updatedMsg{update: waits, any: true})
+	r.send(updatedMsg{update: waits, hasUpdate: true})
 	r.send(frametest.Keys("l")...)
 	chosen := r.s.log.step
-	r.send(updatedMsg{update: ready, any: true})
+	r.send(updatedMsg{update: ready, hasUpdate: true})
 	if r.s.log.step != chosen {
-		t.Errorf("chosen %s, shown %s", chosen, r.s.log.step)
+		t.Errorf("log %s was chosen, but %s is open", chosen, r.s.log.step)
 	}
 }
 
-func TestReasonWords(t *testing.T) {
+func TestReasonText(t *testing.T) {
 	t.Parallel()
 	const gone = "ReqNodeNotAvail, UnavailableNodes:gb300-T03"
 	for reason, want := range map[string]string{
-		"Priority": "Priority, jobs of a higher priority are before it", "QOSGrpCpuLimit": "QOSGrpCpuLimit",
-		gone: gone + ", nodes that it needs are not available",
+		"Priority": "Priority, jobs with higher priority are ahead", "QOSGrpCpuLimit": "QOSGrpCpuLimit",
+		gone: gone + ", required nodes are not available",
 	} {
-		if got := reasonWords(reason); got != want {
+		if got := reasonText(reason); got != want {
 			t.Errorf("%s: %s", reason, got)
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// State is the run's state, or that of a playback.
+// State returns the state of the run, or of the playback.
 func (s *Screen) State() ui.State {
-	if !s.playback.on {
+	if !s.playback.active {
 		return s.run.State()
 	}
 	st := s.playback.State()
@@ -17,36 +17,36 @@ func (s *Screen) State() ui.State {
 	return st
 }
 
-// clockNow is the time of what the body shows.
-func (s *Screen) clockNow() time.Time {
+// displayTime returns the time that the body shows.
+func (s *Screen) displayTime() time.Time {
 	switch {
-	case s.playback.on:
+	case s.playback.active:
 		return s.playback.at
 	case s.run.paused:
-		return s.run.still
+		return s.run.pausedAt
 	}
 	return s.run.now
 }
 
-func (s *Screen) head() []string {
-	return headline{th: s.th, run: &s.run, at: s.clockNow(), w: s.w}.View(&s.playback)
+func (s *Screen) headLines() []string {
+	return headline{th: s.th, run: &s.run, at: s.displayTime(), w: s.w}.View(&s.playback)
 }
 
 // View draws the body.
 func (s *Screen) View() string {
-	if s.run.problem != nil {
-		lines := ui.Wrap(ui.OneLine(s.run.problem), s.w-6)
-		return s.th.Paint(ui.Bad, " ✗ this run can't be shown") + "\n   " + strings.Join(lines, "\n   ")
+	if s.run.err != nil {
+		lines := ui.Wrap(ui.OneLine(s.run.err), s.w-6)
+		return s.th.Paint(ui.Bad, " ✗ run can't be shown") + "\n   " + strings.Join(lines, "\n   ")
 	}
 	if s.run.shown == nil {
-		return s.th.Paint(ui.Muted, " reading the run's files …")
+		return s.th.Paint(ui.Muted, " loading the run …")
 	}
-	l := s.lay
+	lay := s.layout
 	var b strings.Builder
-	for _, line := range s.head()[:l.head] {
+	for _, line := range s.headLines()[:lay.headH] {
 		b.WriteString(ui.Fit(line, s.w) + "\n")
 	}
-	if l.upper > 0 {
+	if lay.upperH > 0 {
 		b.WriteString(s.th.RuleLine(s.w) + "\n" + s.viewUpper() + "\n")
 	}
 	b.WriteString(s.viewLog())
@@ -54,38 +54,38 @@ func (s *Screen) View() string {
 }
 
 func (s *Screen) viewUpper() string {
-	l := s.lay
-	if l.figures == 0 {
+	lay := s.layout
+	if lay.figuresW == 0 {
 		return s.steps.table.Draw(s.th)
 	}
 	p, _ := s.run.current()
-	blocks := []string{ui.Box(figuresView(s.th, &s.run, p, l), l.figures, l.upper)}
-	buckets := whole(p.series, s.run.shown.Done)
-	for i, w := range l.charts {
-		blocks = append(blocks, trends[(s.trend+i)%len(trends)].draw(s.th, p, buckets, w, l.upper))
+	blocks := []string{ui.Box(figuresView(s.th, &s.run, p, lay), lay.figuresW, lay.upperH)}
+	buckets := completeBuckets(p.series, s.run.shown.Done)
+	for i, w := range lay.chartWidths {
+		blocks = append(blocks, trends[(s.trend+i)%len(trends)].draw(s.th, p, buckets, w, lay.upperH))
 	}
 	return s.th.Beside(blocks...)
 }
 
-// figuresView is the table of figures of a phase.
+// figuresView draws the table of figures of a phase.
 func figuresView(th ui.Theme, run *runView, p phaseView, l layout) string {
 	recent := run.recent(p)
 	total, last := 15, 13
-	lines := figuresOf(p, recent, run.tiers, run.gpus)
-	if l.upper < compactBelow {
-		total, last, lines = 16, 15, compact(lines)
+	lines := figureLines(p, recent, run.tiers, run.gpus)
+	if l.upperH < compactBelow {
+		total, last, lines = 16, 15, compactLines(lines)
 	}
-	counts := 0 // the width of a count of requests
-	if l.figures > figuresWidth {
+	counts := 0 // width of a column of counts
+	if l.figuresW > figuresWidth {
 		counts = countsWidth / 2
 	}
-	label := l.figures - total - last - 2*counts - 2
+	label := l.figuresW - total - last - 2*counts - 2
 	row := func(name string, f figure) string {
-		if recent == nil { // the count takes the place of what there is no more
+		if recent == nil { // no recent figures: show the counts instead
 			f.recent, f.totalN, f.recentN = f.totalN, ui.Cell{}, ui.Cell{}
 		}
-		if f.why.Text != "" {
-			f.recent = f.why
+		if f.reason.Text != "" {
+			f.recent = f.reason
 		}
 		cell := func(c ui.Cell, w int) string { return th.Paint(c.Role, ui.Right(c.Text, w)) }
 		return " " + name + cell(f.total, total) + cell(f.totalN, counts) + cell(f.recent, last) + cell(f.recentN, counts)
@@ -103,16 +103,16 @@ func figuresView(th ui.Theme, run *runView, p phaseView, l layout) string {
 }
 
 func (s *Screen) viewLog() string {
-	l := s.lay
-	title := s.log.title(s.th, !s.steps.focused && s.stepsShown(), l.logW)
+	lay := s.layout
+	title := s.log.title(s.th, !s.steps.focused && s.stepsShown(), lay.logW)
 	body := s.log.pane.View()
-	if l.stepsW == 0 || l.stepsX == 0 {
+	if lay.stepsW == 0 || lay.stepsX == 0 {
 		return title + "\n" + body
 	}
 	name := "steps"
 	if s.steps.focused {
 		name = s.th.Title.Render(name)
 	}
-	title += s.th.TitledRule(name, "", s.w-l.logW)
+	title += s.th.TitledRule(name, "", s.w-lay.logW)
 	return title + "\n" + s.th.Beside(body, s.steps.table.Draw(s.th))
 }

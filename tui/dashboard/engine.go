@@ -14,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Engine is what the dashboard needs.
+// Engine is the part of the engine that the dashboard uses.
 type Engine interface {
 	Find(ctx context.Context, run string) (engine.RunRef, error)
 	Watch(ctx context.Context, l engine.RunRef, opt engine.WatchOptions) (<-chan engine.Update, error)
@@ -26,11 +26,11 @@ type Engine interface {
 	Cancel(ctx context.Context, l engine.RunRef) error
 }
 
-// burst is how many updates go into one message at most.
-const burst = 512
+// maxUpdates limits the updates in one message.
+const maxUpdates = 512
 
 type (
-	// foundMsg tells that the run was found and is watched from now on.
+	// foundMsg is the run that was found, with its updates.
 	foundMsg struct {
 		ref     engine.RunRef
 		updates <-chan engine.Update
@@ -41,9 +41,9 @@ type (
 		planErr error // the run can be shown without its plan
 	}
 	updatedMsg struct {
-		update engine.Update // the newest, with the events of all
-		any    bool
-		more   bool
+		update    engine.Update // the latest one, with the events of all
+		hasUpdate bool
+		more      bool
 	}
 	filesListedMsg struct {
 		files []engine.LogFile
@@ -52,7 +52,7 @@ type (
 	cancelledMsg struct{ err error }
 )
 
-func find(ctx context.Context, eng Engine, run string) tea.Cmd {
+func findRun(ctx context.Context, eng Engine, run string) tea.Cmd {
 	return func() tea.Msg {
 		l, err := eng.Find(ctx, run)
 		if err != nil {
@@ -69,7 +69,7 @@ func find(ctx context.Context, eng Engine, run string) tea.Cmd {
 
 func nextUpdate(ctx context.Context, updates <-chan engine.Update) tea.Cmd {
 	return func() tea.Msg {
-		got, more := ui.Drain(ctx, updates, burst, func(engine.Update) int { return 1 })
+		got, more := ui.Drain(ctx, updates, maxUpdates, func(engine.Update) int { return 1 })
 		if len(got) == 0 {
 			return updatedMsg{more: more}
 		}
@@ -80,6 +80,6 @@ func nextUpdate(ctx context.Context, updates <-chan engine.Update) tea.Cmd {
 			events, errs = append(events, u.Events...), append(errs, u.Err)
 		}
 		last.Events, last.Err = events, errors.Join(errs...)
-		return updatedMsg{update: last, any: true, more: more}
+		return updatedMsg{update: last, hasUpdate: true, more: more}
 	}
 }

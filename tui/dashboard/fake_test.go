@@ -22,60 +22,60 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// fake is an engine with one run.
-type fake struct {
-	located   engine.RunRef
-	findErr   error
-	updates   []engine.Update
-	phases    []plan.Phase
-	files     []engine.LogFile
-	opened    []string // steps whose logs were opened
-	cancelled int
-	cancelErr error
-	tapes     *engine.Engine // plays the harness's sample back; nil: nothing can be
+// fakeEngine is an engine with one run.
+type fakeEngine struct {
+	ref            engine.RunRef
+	findErr        error
+	updates        []engine.Update
+	phases         []plan.Phase
+	files          []engine.LogFile
+	opened         []string // steps whose logs were opened
+	cancelled      int
+	cancelErr      error
+	playbackEngine *engine.Engine // plays back the sample of the harness; nil: no playback
 }
 
-func (f *fake) Find(context.Context, string) (engine.RunRef, error) { return f.located, f.findErr }
+func (f *fakeEngine) Find(context.Context, string) (engine.RunRef, error) { return f.ref, f.findErr }
 
-func (f *fake) Watch(context.Context, engine.RunRef, engine.WatchOptions) (<-chan engine.Update, error) {
+func (f *fakeEngine) Watch(context.Context, engine.RunRef, engine.WatchOptions) (<-chan engine.Update, error) {
 	return stream(f.updates), nil
 }
 
-func (f *fake) Playback(ctx context.Context, _ engine.RunRef) (*engine.Playback, error) {
-	if f.tapes == nil {
-		return nil, errors.New("play back: no rows")
+func (f *fakeEngine) Playback(ctx context.Context, _ engine.RunRef) (*engine.Playback, error) {
+	if f.playbackEngine == nil {
+		return nil, errors.New("play back: no request rows")
 	}
-	l, err := f.tapes.Find(ctx, "../../testdata/bm_agentperf_dsv4_5p1d/c1010")
+	l, err := f.playbackEngine.Find(ctx, "../../testdata/bm_agentperf_dsv4_5p1d/c1010")
 	if err != nil {
 		return nil, err
 	}
-	return f.tapes.Playback(ctx, l)
+	return f.playbackEngine.Playback(ctx, l)
 }
 
-func (f *fake) Phases(engine.RunRef) ([]plan.Phase, error) { return f.phases, nil }
+func (f *fakeEngine) Phases(engine.RunRef) ([]plan.Phase, error) { return f.phases, nil }
 
-func (f *fake) Tiers() []results.Tier {
+func (f *fakeEngine) Tiers() []results.Tier {
 	return []results.Tier{
 		{Name: "gold", SpeedFloor: 40, TTFTCeiling: 5}, {Name: "platinum", SpeedFloor: 100, TTFTCeiling: 2},
 	}
 }
 
-func (f *fake) LogFiles(engine.RunRef) ([]engine.LogFile, error) { return f.files, nil }
+func (f *fakeEngine) LogFiles(engine.RunRef) ([]engine.LogFile, error) { return f.files, nil }
 
-// LogView opens real files, of which no growth is told.
-func (f *fake) LogView(_ context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error) {
+// LogView opens real files and reports no growth.
+func (f *fakeEngine) LogView(_ context.Context, paths ...string) (*logview.View, <-chan logview.Growth, error) {
 	for _, p := range paths {
 		f.opened = append(f.opened, strings.TrimSuffix(strings.TrimPrefix(filepath.Base(p), "node03_"), ".out"))
 	}
 	return logview.NewView(time.UTC, paths...), stream([]logview.Growth{}), nil
 }
 
-func (f *fake) Cancel(context.Context, engine.RunRef) error {
+func (f *fakeEngine) Cancel(context.Context, engine.RunRef) error {
 	f.cancelled++
 	return f.cancelErr
 }
 
-// stream is a channel that gives the values and ends.
+// stream returns a closed channel with the values.
 func stream[T any](values []T) <-chan T {
 	out := make(chan T, len(values))
 	for _, v := range values {
@@ -85,15 +85,17 @@ func stream[T any](values []T) <-chan T {
 	return out
 }
 
-// begin is when the canned run began.
-var begin = time.Date(2026, 11, 30, 14, 2, 0, 0, time.UTC)
+// runStart is when the run started.
+var runStart = time.Date(2026, 11, 30, 14, 2, 0, 0, time.UTC)
 
-func at(seconds float64) time.Time { return begin.Add(time.Duration(seconds * float64(time.Second))) }
+func at(seconds float64) time.Time {
+	return runStart.Add(time.Duration(seconds * float64(time.Second)))
+}
 
-// newFake is a run of two phases on five prefill workers and one decode worker.
-func newFake(t testing.TB) *fake {
+// newFake returns a run of two phases on five prefill workers and one decode worker.
+func newFake(t testing.TB) *fakeEngine {
 	t.Helper()
-	f := &fake{located: engine.RunRef{
+	f := &fakeEngine{ref: engine.RunRef{
 		Dir: "/runs/592210", Logs: "/runs/592210/logs", Record: engine.Record{ID: "592210", Name: "dsv4-5p1d-parity"},
 	}}
 	for i, level := range []int{505, 1010} {
@@ -205,7 +207,7 @@ func measured(index, level, n int, start, end float64) results.Phase {
 	}
 }
 
-// bringUpUpdate is 80 s after the start.
+// bringUpUpdate is a run in startup, 80 s after its start.
 func bringUpUpdate() engine.Update {
 	return engine.Update{At: at(80), Status: event.Status{
 		State: event.Starting, Since: at(0), Started: at(0), Last: at(75), Steps: steps(6, false),
@@ -213,21 +215,23 @@ func bringUpUpdate() engine.Update {
 	}}
 }
 
-// pendingUpdate waits in the queue.
+// pendingUpdate is a job in the queue.
 func pendingUpdate() engine.Update {
-	return engine.Update{At: at(80), Status: event.Status{State: event.Pending, Message: "Priority", Queue: &event.QueueEntry{
+	queue := &event.QueueEntry{
 		State: "PENDING", Reason: "Priority", Start: at(2280), Position: 3, Waiting: 41, At: at(76),
-	}}}
+	}
+	return engine.Update{At: at(80), Status: event.Status{State: event.Pending, Message: "Priority", Queue: queue}}
 }
 
-// measuringUpdate is in the second phase.
+// measuringUpdate is a run in its second phase.
 func measuringUpdate() engine.Update {
 	const second = 2600.0
 	u := engine.Update{At: at(second + 1009 + 240 + 612), Status: event.Status{
 		State: event.Measuring, Since: at(second + 1249), Started: at(0), Last: at(second + 1249), Steps: steps(9, true),
 		Phases: []event.PhaseTimes{
 			{
-				Phase: 0, Concurrency: 505, Ramp: at(160), Settling: at(664), Measuring: at(904), Stop: at(2560), Reason: "timeout", Cut: 3,
+				Phase: 0, Concurrency: 505, Ramp: at(160), Settling: at(664), Measuring: at(904), Stop: at(2560),
+				Reason: "timeout", Cut: 3,
 			},
 			{Phase: 1, Concurrency: 1010, Ramp: at(second), Settling: at(second + 1009), Measuring: at(second + 1249)},
 		},
@@ -259,7 +263,7 @@ func failedUpdate() engine.Update {
 	return u
 }
 
-// killedUpdate is a run whose worker died while users were started.
+// killedUpdate is a run whose worker was killed during ramp.
 func killedUpdate() engine.Update {
 	u := bringUpUpdate()
 	one := 1
@@ -270,19 +274,20 @@ func killedUpdate() engine.Update {
 	u.Status.Phases = []event.PhaseTimes{{Phase: 0, Concurrency: 505, Ramp: at(160), Stop: at(400), Reason: "interrupted"}}
 	p := measured(0, 505, 0, 904, 400)
 	p.Figures, p.Invalid = nil, []string{
-		"settling not completed: the phase ended 504.0 s too early", "measuring window too short: 0.0 s, must be at least 300.0 s",
+		"settling not completed: the phase ended 504.0 s too early",
+		"measuring window too short: 0.0 s, must be at least 300.0 s",
 	}
 	u.Run.Phases = []results.Phase{p}
 	u.Series = []results.Series{series(0, 160, 5)}
 	return u
 }
 
-// rig is a screen with its commands run as they come.
+// rig is a screen whose commands are run at once.
 type rig struct {
 	t    *testing.T
 	s    *Screen
-	f    *fake
-	left []tea.Msg // messages for the workbench
+	f    *fakeEngine
+	sent []tea.Msg // messages to the workbench
 }
 
 func newRig(t *testing.T, updates ...engine.Update) *rig {
@@ -304,7 +309,7 @@ func (r *rig) send(msgs ...tea.Msg) {
 }
 
 func (r *rig) run(cmd tea.Cmd) {
-	r.left = append(r.left, frametest.Drive(r.s, cmd, func(msg tea.Msg) bool {
+	r.sent = append(r.sent, frametest.Drive(r.s, cmd, func(msg tea.Msg) bool {
 		switch msg.(type) {
 		case ui.Toast, ui.Ask, ui.OpenParity, ui.Copy, ui.Back:
 			return true
@@ -313,15 +318,15 @@ func (r *rig) run(cmd tea.Cmd) {
 	})...)
 }
 
-// said is the last message for the workbench.
-func (r *rig) said() tea.Msg {
-	if len(r.left) == 0 {
+// lastSent returns the last message to the workbench.
+func (r *rig) lastSent() tea.Msg {
+	if len(r.sent) == 0 {
 		return nil
 	}
-	return r.left[len(r.left)-1]
+	return r.sent[len(r.sent)-1]
 }
 
-// trendValues are the values of a bucket; what is not given is not known.
+// trendValues returns the values of a bucket; missing ones are NaN.
 func trendValues(by map[string]float64) []float64 {
 	out := make([]float64, len(results.TrendMetrics))
 	for i, m := range results.TrendMetrics {

@@ -56,10 +56,10 @@ func stalledUpdate() engine.Update {
 	return u
 }
 
-// A tape shows the run as it was, in any size.
+// A playback is drawn in any size.
 func TestPlaybackFrames(t *testing.T) {
 	t.Parallel()
-	r := tapeRig(t)
+	r := playbackRig(t)
 	r.send(frametest.Keys("<", "<", "<", "<", "<", "<", "<")...)
 	frametest.Golden(t, "playback", root(r.s))
 	frametest.Frame(t, root(r.s), 60, 16)
@@ -84,20 +84,19 @@ func TestNoRun(t *testing.T) {
 	frametest.Golden(t, "norun", root(s))
 }
 
-// Whatever is known of a run, and in whatever size: a frame has exactly its size
-// and says something.
-func TestEverySizeIsDrawnWhole(t *testing.T) {
+// A frame of any run in any size has exactly that size and is not empty.
+func TestFramesFillAnySize(t *testing.T) {
 	t.Parallel()
 	unknown := measuringUpdate()
 	unknown.Status.State, unknown.Status.Message = event.Unknown, "its host does not answer"
-	foreign := measuringUpdate()
-	foreign.Status = event.Status{State: event.Done, Last: at(5000)}
+	external := measuringUpdate()
+	external.Status = event.Status{State: event.Done, Last: at(5000)}
 	broken := measuringUpdate()
 	broken.Err = errors.New("read requests.jsonl: input/output error")
 	broken.Run.Errors = []string{"phase 0 occurs 2 times"}
 	frametest.Frame(t, root(newRig(t, measuringUpdate()).s), 500, 200)
 	for _, u := range []engine.Update{
-		{}, {Done: true}, bringUpUpdate(), measuringUpdate(), unknown, foreign, broken, failedUpdate(), doneUpdate(),
+		{}, {Done: true}, bringUpUpdate(), measuringUpdate(), unknown, external, broken, failedUpdate(), doneUpdate(),
 	} {
 		r := newRig(t, u)
 		for _, size := range [][2]int{{60, 16}, {99, 24}, {150, 30}} {
@@ -108,20 +107,20 @@ func TestEverySizeIsDrawnWhole(t *testing.T) {
 				}
 			}
 		}
-		for _, size := range [][2]int{{0, 0}, {1, 1}, {20, 5}} { // smaller than the workbench draws
+		for _, size := range [][2]int{{0, 0}, {1, 1}, {20, 5}} { // smaller than the minimum
 			r.s.SetSize(size[0], size[1])
 			_ = r.s.View()
 		}
 	}
 }
 
-// A frame must be cheap: one is drawn for every message.
+// A frame is drawn for every message, so it must be cheap.
 func BenchmarkView(b *testing.B) {
 	s := New(newFake(b), ui.NewTheme(true), "592210")
 	defer s.Close()
 	s.run.found = true
 	s.SetSize(200, 56)
-	s.Update(updatedMsg{update: measuringUpdate(), any: true})
+	s.Update(updatedMsg{update: measuringUpdate(), hasUpdate: true})
 	b.ReportAllocs()
 	for b.Loop() {
 		_ = s.View()

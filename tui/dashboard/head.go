@@ -9,15 +9,15 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// headline draws the answer in w cells: is the run healthy, how far is it.
+// headline draws the state and progress of a run in w cells.
 type headline struct {
 	th  ui.Theme
 	run *runView
-	at  time.Time // of what is shown
+	at  time.Time // time that is shown
 	w   int
 }
 
-// View is two lines, one more for a playback, and more when something is wrong.
+// View returns two lines, one more for a playback, and more for warnings.
 func (h headline) View(playback *playback) []string {
 	if h.run.shown == nil {
 		return nil
@@ -27,45 +27,45 @@ func (h headline) View(playback *playback) []string {
 	switch {
 	case h.run.shown.Status.State.Final():
 		lines = h.ended(p, have)
-	case h.run.noPhase():
-		lines = h.bringUp()
+	case h.run.beforeFirstPhase():
+		lines = h.startup()
 	default:
 		lines = h.phase(p)
 	}
-	if playback.on {
+	if playback.active {
 		lines = append(lines, playback.View(h.th, h.w))
 	}
-	why, role := h.trouble(p)
+	why, role := h.warning(p)
 	return append(lines, h.th.PaintMarked(role, ui.Sign(role), ui.WrapAtMost(why, h.w-4, 2))...)
 }
 
-// phase is the headline while a phase goes on.
+// phase returns the headline during a phase.
 func (h headline) phase(p phaseView) []string {
 	ended := time.Time{}
 	if h.run.shown.Done {
 		ended = h.run.shown.Status.Last
 	}
-	first := h.parts(p, ended)
+	first := h.phaseLine(p, ended)
 	var facts []string
-	switch end := p.ends(); {
+	switch end := p.deadline(); {
 	case !end.IsZero():
 		fact := "ends by " + h.run.clock(end)
 		if left := end.Sub(h.at); left > 0 {
 			fact += ", in " + ui.Clock(left.Seconds())
 		}
 		facts = append(facts, fact)
-	case p.mark != nil && !p.mark.Stop.IsZero():
-		facts = append(facts, stopText(p.mark))
-	case p.result != nil && p.result.Window != nil && p.mark == nil:
-		facts = append(facts, "window as in the "+p.result.Window.Source)
+	case p.times != nil && !p.times.Stop.IsZero():
+		facts = append(facts, stopText(p.times))
+	case p.result != nil && p.result.Window != nil && p.times == nil:
+		facts = append(facts, "window from the "+p.result.Window.Source)
 	}
 	if h.run.shown.Status.State == event.Unknown && h.run.shown.Status.Message != "" {
 		facts = append(facts, h.th.Paint(ui.Warn, "⚠ "+ui.Clean(h.run.shown.Status.Message)))
 	}
-	if facts = append(facts, p.criteria(h.th, h.at)...); len(facts) == 0 {
+	if facts = append(facts, p.stopCriteria(h.th, h.at)...); len(facts) == 0 {
 		return []string{first}
 	}
-	return []string{first, " " + h.some(facts)}
+	return []string{first, " " + h.joinFitting(facts)}
 }
 
 func stopText(m *event.PhaseTimes) string {
@@ -79,8 +79,8 @@ func stopText(m *event.PhaseTimes) string {
 	return text
 }
 
-// some joins as many facts as fit behind a blank.
-func (h headline) some(facts []string) string {
+// joinFitting joins as many facts as fit on a line.
+func (h headline) joinFitting(facts []string) string {
 	sep := h.th.Rule.Render(" · ")
 	line := ""
 	for i, f := range facts {
@@ -95,7 +95,7 @@ func (h headline) some(facts []string) string {
 	return line
 }
 
-// ended is the headline of a run that has ended.
+// ended returns the headline of a run that has ended.
 func (h headline) ended(p phaseView, have bool) []string {
 	st := h.run.shown.Status
 	text := string(st.State)
@@ -108,51 +108,51 @@ func (h headline) ended(p phaseView, have bool) []string {
 			text += ": " + st.Message
 		}
 		if st.ClientExitCode != nil && *st.ClientExitCode != 0 {
-			text += fmt.Sprintf(" (client's exit code %d)", *st.ClientExitCode)
+			text += fmt.Sprintf(" (client exit code %d)", *st.ClientExitCode)
 		}
 	default:
 		if !st.Last.IsZero() {
 			text += " at " + h.run.clock(st.Last)
 		}
-		if have && p.mark != nil && p.mark.Reason != "" {
-			text += ", " + stopText(p.mark)
+		if have && p.times != nil && p.times.Reason != "" {
+			text += ", " + stopText(p.times)
 		}
 		if have && p.result != nil && p.result.Window != nil {
-			text += " · window as in the " + p.result.Window.Source
+			text += " · window from the " + p.result.Window.Source
 		}
 	}
 	mark, role := ui.StateMark(string(st.State))
 	lines := h.th.PaintMarked(role, mark, ui.WrapAtMost(text, h.w-4, 3))
-	if !have || h.run.noPhase() {
-		ready, started, _ := bringUp(st)
-		return append(lines, fmt.Sprintf(" no phase has begun · %d of %d steps were ready", ready, started))
+	if !have || h.run.beforeFirstPhase() {
+		ready, started, _ := countReady(st)
+		return append(lines, fmt.Sprintf(" no phase started · %d of %d steps were ready", ready, started))
 	}
-	return append(lines, h.parts(p, st.Last))
+	return append(lines, h.phaseLine(p, st.Last))
 }
 
-// parts is how far a phase is, in a line.
-func (h headline) parts(p phaseView, ended time.Time) string {
+// phaseLine returns the progress of a phase as one line.
+func (h headline) phaseLine(p phaseView, ended time.Time) string {
 	title := " " + p.title(len(h.run.phases)) + "  "
-	return title + bars(h.th, p.partsOf(h.at, ended), h.w-ui.Width(title))
+	return title + drawParts(h.th, p.parts(h.at, ended), h.w-ui.Width(title))
 }
 
-// trouble is what to know before believing a figure, the worst first.
-func (h headline) trouble(p phaseView) (string, ui.Role) {
+// warning returns the most severe warning about the run or its figures.
+func (h headline) warning(p phaseView) (string, ui.Role) {
 	u := h.run.shown
 	if since := u.StalledSince(h.at); !since.IsZero() {
 		return "STALLED since " + h.run.clock(since) + ", for " + ui.Clock(h.at.Sub(since).Seconds()) +
-			": no request has ended and the client has written nothing", ui.Bad
+			": no request completed, no client output", ui.Bad
 	}
 	switch {
 	case u.Err != nil:
-		return "a file could not be read, the watch goes on: " + u.Err.Error(), ui.Warn
+		return "a file could not be read; still watching: " + u.Err.Error(), ui.Warn
 	case len(u.Run.Errors) > 0:
-		return "the output contradicts itself: " + strings.Join(u.Run.Errors, "; "), ui.Warn
+		return "inconsistent output: " + strings.Join(u.Run.Errors, "; "), ui.Warn
 	}
-	why := errorKinds(p, h.run.recent(p))
-	over := u.Done || p.mark != nil && !p.mark.Stop.IsZero()
-	if p.result != nil && over && len(p.result.Invalid) > 0 { // before, a short window is no news
-		invalid := "not to be trusted: " + strings.Join(p.result.Invalid, "; ")
+	why := errorSummary(p, h.run.recent(p))
+	over := u.Done || p.times != nil && !p.times.Stop.IsZero()
+	if p.result != nil && over && len(p.result.Invalid) > 0 { // during a phase, the window is always too short
+		invalid := "figures not reliable: " + strings.Join(p.result.Invalid, "; ")
 		if why != "" {
 			invalid += "; "
 		}

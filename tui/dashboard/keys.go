@@ -9,72 +9,74 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Keys are the bindings that work now.
+// Keys returns the current bindings.
 func (s *Screen) Keys() []key.Binding {
 	switch {
-	case s.run.problem != nil:
+	case s.run.err != nil:
 		return nil
 	case s.Typing():
-		ofLog, _ := s.log.pane.Keys()
-		return ofLog
+		logKeys, _ := s.log.pane.Keys()
+		return logKeys
 	}
 	return ui.Bindings(s.commands())
 }
 
-// commands are the keys of the dashboard; what none of them takes is for the log or for the steps.
+// commands returns the key bindings of the dashboard. Other keys go to the steps or the log.
 func (s *Screen) commands() []ui.Command {
 	steps := ui.Command{Key: ui.Bind("s", "steps", "s"), Do: ui.NoCmd(s.toggleSteps)}
 	pause := ui.Command{Key: ui.Bind("space", "pause", "space"), Do: s.pause}
-	if s.run.paused || s.playback.on && !s.playback.running {
-		pause.Key.SetHelp("space", "go on")
+	if s.run.paused || s.playback.active && !s.playback.running {
+		pause.Key.SetHelp("space", "resume")
 	}
-	play := ui.Command{
+	playBack := ui.Command{
 		Key: ui.Bind("p", "play back", "p"), Do: s.togglePlayback,
-		Name: "play back", Unavailable: s.playback.unavailable(s.run.live),
+		Name: "play back", Unavailable: s.playback.unavailable(s.run.latest),
 	}
-	var time, panes []ui.Command
+	var playKeys, paneKeys []ui.Command
 	switch {
-	case s.playback.on:
-		play.Key.SetHelp("p", "leave")
+	case s.playback.active:
+		playBack.Key.SetHelp("p", "end playback")
 		pause.Do = s.playback.pause
-		time = append(append(append(time, pause), s.playback.commands()...), play, steps)
-	case s.run.live != nil && s.run.live.Done:
-		time = append(time, play, steps, pause)
+		playKeys = append(append(append(playKeys, pause), s.playback.commands()...), playBack, steps)
+	case s.run.latest != nil && s.run.latest.Done:
+		playKeys = append(playKeys, playBack, steps, pause)
 	default:
-		play.Hidden = true
-		time = append(time, pause, steps, play)
+		playBack.Hidden = true
+		playKeys = append(playKeys, pause, steps, playBack)
 	}
 	if s.steps.focused {
-		time = append(time, ui.Command{Key: ui.Bind("enter", "its log", "enter"), Do: s.openStep})
+		playKeys = append(playKeys, ui.Command{Key: ui.Bind("enter", "open log", "enter"), Do: s.openStep})
 	}
 	if s.stepsShown() {
 		toggle := ui.NoCmd(func() { s.steps.focused = !s.steps.focused })
-		panes = append(panes, ui.Command{Key: ui.Bind("tab", "pane", "tab", "shift+tab"), Do: toggle})
+		paneKeys = append(paneKeys, ui.Command{Key: ui.Bind("tab", "pane", "tab", "shift+tab"), Do: toggle})
 	}
-	cancel := ui.Command{Key: ui.Bind("x", "cancel", "x"), Do: s.askCancel, Name: "cancel", Unavailable: s.run.noCancel()}
+	cancel := ui.Command{
+		Key: ui.Bind("x", "cancel", "x"), Do: s.askCancel, Name: "cancel", Unavailable: s.run.cancelUnavailable(),
+	}
 	compare := ui.Command{
-		Key: ui.Bind("c", "compare", "c"), Do: s.compare, Name: "compare", Unavailable: s.run.noCompare(),
+		Key: ui.Bind("c", "compare", "c"), Do: s.compare, Name: "compare", Unavailable: s.run.compareUnavailable(),
 	}
-	run := []ui.Command{cancel, compare}
-	if cancel.Unavailable != "" { // what can be done goes first
-		run = []ui.Command{compare, cancel}
+	runKeys := []ui.Command{cancel, compare}
+	if cancel.Unavailable != "" { // available commands first
+		runKeys = []ui.Command{compare, cancel}
 	}
 	single := len(s.run.phases) < 2
-	ofLog, rest := s.log.pane.Keys()
-	return slices.Concat(time,
-		[]ui.Command{{Key: ui.Bind("l", "log", "l"), Do: func() tea.Cmd { return s.log.turn(1) }}},
-		ui.HelpOnly(ofLog...),
-		[]ui.Command{{Key: ui.Bind("t", "trend", "t"), Do: ui.NoCmd(s.turnTrend)}},
-		run,
+	logKeys, moreLogKeys := s.log.pane.Keys()
+	return slices.Concat(playKeys,
+		[]ui.Command{{Key: ui.Bind("l", "log", "l"), Do: func() tea.Cmd { return s.log.switchLog(1) }}},
+		ui.HelpOnly(logKeys...),
+		[]ui.Command{{Key: ui.Bind("t", "chart", "t"), Do: ui.NoCmd(s.nextTrend)}},
+		runKeys,
 		[]ui.Command{
-			{Key: ui.Bind("[ ]", "phase", "["), Do: ui.NoCmd(func() { s.run.turn(-1) }), Hidden: single},
-			{Key: ui.Bind("[ ]", "phase", "]"), Do: ui.NoCmd(func() { s.run.turn(1) }), Hidden: true},
+			{Key: ui.Bind("[ ]", "phase", "["), Do: ui.NoCmd(func() { s.run.changePhase(-1) }), Hidden: single},
+			{Key: ui.Bind("[ ]", "phase", "]"), Do: ui.NoCmd(func() { s.run.changePhase(1) }), Hidden: true},
 		},
-		panes,
+		paneKeys,
 		[]ui.Command{
 			{Key: ui.Bind("z", "zoom log", "z"), Do: ui.NoCmd(s.toggleZoom)},
-			{Key: ui.Bind("m", "merge logs by time", "m"), Do: s.log.merge},
-			{Key: ui.Bind("L", "log before", "L"), Do: func() tea.Cmd { return s.log.turn(-1) }},
+			{Key: ui.Bind("m", "merge logs", "m"), Do: s.log.toggleMerge},
+			{Key: ui.Bind("L", "previous log", "L"), Do: func() tea.Cmd { return s.log.switchLog(-1) }},
 		},
-		ui.HelpOnly(rest...))
+		ui.HelpOnly(moreLogKeys...))
 }

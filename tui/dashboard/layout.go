@@ -1,86 +1,86 @@
 package dashboard
 
-// wide is from where the steps have a place of their own beside the log.
-const wide = 150
+// wideWidth is the width from which the steps are beside the log.
+const wideWidth = 150
 
 const (
-	figuresWidth = 52 // label, two columns of numbers and the gaps
-	countsWidth  = 18 // and where it is wide two of how many requests are behind them
-	leastChart   = 25
-	goodChart    = 60 // from twice that there are two
-	stepsWidth   = 66
-	leastLog     = 3 // lines, below its title
+	figuresWidth   = 52 // label and two columns of numbers
+	countsWidth    = 18 // two columns of counts, in a wide terminal
+	minChartWidth  = 25
+	wideChartWidth = 60 // two charts if both have this width
+	stepsWidth     = 66
+	minLogHeight   = 3 // without its title
 )
 
-// shape is what the layout has to make room for.
-type shape struct {
-	head    int  // lines of the headline
-	figures int  // lines of the table of figures, its header included
-	steps   bool // the steps are to be seen
-	upper   bool // the steps take the place of the figures
-	zoom    bool // the log takes all
+// content is what the layout has to place.
+type content struct {
+	headLines           int  // of the headline
+	figureLines         int  // of the table of figures, with its header
+	steps               bool // show the steps
+	stepsReplaceFigures bool // show the steps instead of the figures
+	zoom                bool // show only the log
 }
 
-// layout is where things go, in cells of the body. A width or height of 0 leaves a thing out.
+// layout has the positions and sizes of the parts of the body, in cells. A size of 0 hides a part.
 type layout struct {
-	head    int
-	upperY  int // below the rule that follows the headline
-	upper   int // height of figures and charts, or of the steps
-	figures int // width
-	charts  []int
-	logY    int // below the log's title
-	log     int // height
-	logW    int
-	stepsX  int
-	stepsW  int
-	stepsY  int
-	stepsH  int
+	headH       int
+	upperY      int // below the rule under the headline
+	upperH      int // of figures and charts, or of the steps
+	figuresW    int // width
+	chartWidths []int
+	logY        int // below its title
+	logH        int // height
+	logW        int
+	stepsX      int
+	stepsW      int
+	stepsY      int
+	stepsH      int
 }
 
-// arrange divides a body of w × h cells. What goes first where it is small: the
-// charts, then the last of the figures, then lines of the log.
-func arrange(w, h int, s shape) layout {
-	l := layout{head: min(s.head, max(h, 0)), logW: w}
-	room := h - l.head - 2 // a rule, and the log's title
+// arrangeLayout divides a body of w × h cells. A small body drops the charts first,
+// then the last figures, then lines of the log.
+func arrangeLayout(w, h int, c content) layout {
+	l := layout{headH: min(c.headLines, max(h, 0)), logW: w}
+	room := h - l.headH - 2 // a rule and the log's title
 	if room <= 0 {
 		return l
 	}
-	want := s.figures
+	want := c.figureLines
 	if h > 30 {
 		want = max(want, min(h*9/20, 26))
 	}
-	least := min(leastLog, room/3)
-	if room < 9 { // the figures matter more
-		least = min(least, 1)
+	minLog := min(minLogHeight, room/3)
+	if room < 9 { // the figures are more important
+		minLog = min(minLog, 1)
 	}
-	l.upper = min(want, room-least)
-	if s.zoom {
-		l.upper = 0
+	l.upperH = min(want, room-minLog)
+	if c.zoom {
+		l.upperH = 0
 	}
-	l.upperY = l.head + 1
-	if l.upper == 0 {
+	l.upperY = l.headH + 1
+	if l.upperH == 0 {
 		room++
-		l.upperY = l.head
+		l.upperY = l.headH
 	}
-	l.log = room - l.upper
-	l.logY = h - l.log
+	l.logH = room - l.upperH
+	l.logY = h - l.logH
 	switch {
-	case w >= wide && !s.zoom && s.steps:
+	case w >= wideWidth && !c.zoom && c.steps:
 		l.stepsW = stepsWidth
-		l.stepsX, l.stepsY, l.stepsH = w-stepsWidth, l.logY, l.log
+		l.stepsX, l.stepsY, l.stepsH = w-stepsWidth, l.logY, l.logH
 		l.logW = w - stepsWidth - 3
-	case s.upper:
-		l.stepsW, l.stepsY, l.stepsH = w, l.upperY, l.upper
+	case c.stepsReplaceFigures:
+		l.stepsW, l.stepsY, l.stepsH = w, l.upperY, l.upperH
 		return l
 	}
-	l.figures = min(figuresWidth, w)
-	if w >= wide {
-		l.figures += countsWidth
+	l.figuresW = min(figuresWidth, w)
+	if w >= wideWidth {
+		l.figuresW += countsWidth
 	}
-	if left := w - l.figures - 3; left >= 2*goodChart {
-		l.charts = []int{(left - 3) / 2, left - 3 - (left-3)/2}
-	} else if left >= leastChart {
-		l.charts = []int{left}
+	if chartsW := w - l.figuresW - 3; chartsW >= 2*wideChartWidth {
+		l.chartWidths = []int{(chartsW - 3) / 2, chartsW - 3 - (chartsW-3)/2}
+	} else if chartsW >= minChartWidth {
+		l.chartWidths = []int{chartsW}
 	}
 	return l
 }

@@ -12,18 +12,18 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// logPane is the log that is open, of those that the run has.
+// logPane has the run's logs and shows one of them, or all merged.
 type logPane struct {
-	pane    *logs.Pane
-	files   []engine.LogFile
-	listing bool
-	step    string // empty: none, or all
-	merged  bool   // all logs are open, by time
-	chosen  bool   // by a key; else the screen picks
-	held    bool   // another is to be picked once the display moves on
+	pane         *logs.Pane
+	files        []engine.LogFile
+	listing      bool
+	step         string // of the open log; empty: none
+	merged       bool   // shows all logs merged by time
+	chosenByUser bool   // the user chose the log; otherwise it is picked automatically
+	pickPending  bool   // pick again once the display follows or resumes
 }
 
-// open opens the log of a step, if it is among the run's files.
+// open opens the log of a step, if it exists.
 func (l *logPane) open(step string) tea.Cmd {
 	for _, f := range l.files {
 		if f.Step == step {
@@ -34,25 +34,25 @@ func (l *logPane) open(step string) tea.Cmd {
 	return nil
 }
 
-// merge opens all logs by time, or the one before again.
-func (l *logPane) merge() tea.Cmd {
+// toggleMerge merges all logs by time, or returns to the previous one.
+func (l *logPane) toggleMerge() tea.Cmd {
 	switch {
 	case l.merged:
 		l.merged = false
 		return l.open(l.step)
 	case len(l.files) < 2:
-		return ui.Send(ui.Toast{Text: "there are no several logs to merge", Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: "merge logs: fewer than two logs", Role: ui.Warn})
 	}
 	all := make([]logs.Log, 0, len(l.files))
 	for _, f := range l.files {
 		all = append(all, logs.Log{Name: f.Step, Path: f.Path})
 	}
-	l.merged, l.chosen = true, true
+	l.merged, l.chosenByUser = true, true
 	return l.pane.Open(all...)
 }
 
-// list lists the logs, one request at a time.
-func (l *logPane) list(eng Engine, run engine.RunRef) tea.Cmd {
+// listFiles lists the logs, unless a listing is running.
+func (l *logPane) listFiles(eng Engine, run engine.RunRef) tea.Cmd {
 	if l.listing {
 		return nil
 	}
@@ -63,40 +63,40 @@ func (l *logPane) list(eng Engine, run engine.RunRef) tea.Cmd {
 	}
 }
 
-// pick opens the log that tells most, unless one was chosen: the job's until there is the client's,
-// that of a step that tells more, and whichever there is in other tools' folders. It waits as long
-// as the pane must not move: the display is paused, or somebody reads older lines.
-func (l *logPane) pick(run *runView) tea.Cmd {
-	if l.held = false; l.chosen || len(l.files) == 0 {
+// pickLog opens the most relevant log, unless the user chose one: that of a failed or
+// pending step, else the client's, else the job's, else the first one. While the display
+// is paused or scrolled back, the log stays and pickPending is set.
+func (l *logPane) pickLog(run *runView) tea.Cmd {
+	if l.pickPending = false; l.chosenByUser || len(l.files) == 0 {
 		return nil
 	}
-	step, telling := l.files[0].Step, run.telling() // the client's comes first, if there is one
+	step, relevant := l.files[0].Step, run.relevantStep() // the client's log is first, if it exists
 	for _, f := range l.files {
-		if f.Step == telling || f.Step == "job" && step != event.ClientStep && step != telling {
+		if f.Step == relevant || f.Step == "job" && step != event.ClientStep && step != relevant {
 			step = f.Step
 		}
 	}
 	if l.step == step {
 		return nil
 	}
-	if l.held = run.paused || l.step != "" && !l.pane.Following(); l.held {
+	if l.pickPending = run.paused || l.step != "" && !l.pane.Following(); l.pickPending {
 		return nil
 	}
 	return l.open(step)
 }
 
-// turn opens the next log, or with -1 the one before.
-func (l *logPane) turn(by int) tea.Cmd {
+// switchLog opens the next log, or with -1 the previous one.
+func (l *logPane) switchLog(by int) tea.Cmd {
 	n := len(l.files)
 	if n == 0 {
 		return nil
 	}
 	at := max(slices.IndexFunc(l.files, func(f engine.LogFile) bool { return f.Step == l.step }), 0)
-	l.chosen = true
+	l.chosenByUser = true
 	return l.open(l.files[(at+by+n)%n].Step)
 }
 
-// title is the rule above the log, in w cells.
+// title draws the title line above the log.
 func (l *logPane) title(th ui.Theme, focused bool, w int) string {
 	left, right := l.pane.Title(focused, w)
 	if n := len(l.files); n > 1 && !l.pane.Typing() {
@@ -112,16 +112,16 @@ func (l *logPane) title(th ui.Theme, focused bool, w int) string {
 type stepsPane struct {
 	table   ui.Table
 	rows    []stepRow
-	open    bool // in the place of the figures, where it has none of its own
+	open    bool // shown instead of the figures
 	focused bool
 }
 
-func (p *stepsPane) fill(u *engine.Update, files []engine.LogFile) {
+func (p *stepsPane) setRows(u *engine.Update, files []engine.LogFile) {
 	var st event.Status
 	if u != nil {
 		st = u.Status
 	}
-	p.rows = stepsOf(st, files)
+	p.rows = stepRows(st, files)
 	rows := make([][]ui.Cell, 0, len(p.rows))
 	for _, r := range p.rows {
 		rows = append(rows, r.cells)
@@ -129,7 +129,7 @@ func (p *stepsPane) fill(u *engine.Update, files []engine.LogFile) {
 	p.table.SetRows(rows)
 }
 
-// toggle opens or closes the steps; where they are in view anyway it moves the focus.
+// toggle opens or closes the steps. If they are always visible, it moves the focus.
 func (p *stepsPane) toggle(inView bool) {
 	if inView {
 		p.focused = !p.focused
@@ -139,9 +139,9 @@ func (p *stepsPane) toggle(inView bool) {
 	p.focused = p.open
 }
 
-// choose is the log of the step under the cursor, empty if it has none, and closes
-// the steps for it; false without a step.
-func (p *stepsPane) choose() (log string, ok bool) {
+// selectLog returns the log of the selected step, empty if it has none; false without
+// steps. If there is a log, it closes the steps.
+func (p *stepsPane) selectLog() (log string, ok bool) {
 	if p.table.Cursor >= len(p.rows) {
 		return "", false
 	}

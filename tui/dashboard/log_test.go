@@ -10,12 +10,12 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/frametest"
 )
 
-// What is in the log's pane stays while the display is paused or older lines are
-// read, and the log that tells more comes once it moves on.
-func TestLogIsHeld(t *testing.T) {
+// While the display is paused or scrolled back, the log stays. The more relevant log is
+// opened when the display follows again.
+func TestLogStaysWhilePausedOrScrolled(t *testing.T) {
 	t.Parallel()
 	for name, keys := range map[string][2]string{
-		"paused": {"space", "space"}, "reads": {"up", "f"}, "scrolls back": {"up", "end"},
+		"paused": {"space", "space"}, "scrolled": {"up", "f"}, "scrolled, then end": {"up", "end"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -31,18 +31,18 @@ func TestLogIsHeld(t *testing.T) {
 			before := r.s.log.pane.View()
 			r.send(filesListedMsg{files: all})
 			if r.s.log.step != "job" || r.s.log.pane.View() != before || r.s.log.pane.Following() {
-				t.Fatalf("log %s, follows %v", r.s.log.step, r.s.log.pane.Following())
+				t.Fatalf("log %s, following %v", r.s.log.step, r.s.log.pane.Following())
 			}
 			r.send(frametest.Keys(keys[1])...)
 			if r.s.log.step != "client" || !r.s.log.pane.Following() {
-				t.Errorf("then log %s, follows %v", r.s.log.step, r.s.log.pane.Following())
+				t.Errorf("afterwards: log %s, following %v", r.s.log.step, r.s.log.pane.Following())
 			}
 		})
 	}
 }
 
-// esc ends a search of the log before it leaves the screen.
-func TestEscapeEndsTheSearchFirst(t *testing.T) {
+// esc clears a search of the log before it closes the screen.
+func TestEscapeClearsTheSearchFirst(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
 	r.send(frametest.Keys("/", "s", "e", "e", "d", "enter")...)
@@ -52,14 +52,14 @@ func TestEscapeEndsTheSearchFirst(t *testing.T) {
 		t.Fatalf("not found:\n%s", v)
 	}
 	if _, did := r.s.Escape(); !did || strings.Contains(ansi.Strip(r.s.View()), "/seed") {
-		t.Error("esc does not end the search")
+		t.Error("Escape did not clear the search")
 	}
 	if _, did := r.s.Escape(); did {
-		t.Error("a second esc does not leave")
+		t.Error("Escape handled a second time")
 	}
 }
 
-// All logs in one, by the times in their lines, and back to the one before.
+// m merges all logs by time, and pressed again returns to the previous log.
 func TestMergeLogs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
@@ -69,12 +69,12 @@ func TestMergeLogs(t *testing.T) {
 	}
 	r.send(frametest.Keys("m")...)
 	if v := ansi.Strip(r.s.View()); !strings.Contains(v, "job log") || !strings.Contains(v, "Sweep Orchestrator") {
-		t.Errorf("not back:\n%s", v)
+		t.Errorf("not the previous log:\n%s", v)
 	}
 }
 
-// A state is a text of the run's files, like any other.
-func TestStateIsCleaned(t *testing.T) {
+// A state from a file may contain control characters.
+func TestControlCharactersAreRemovedFromState(t *testing.T) {
 	t.Parallel()
 	u := bringUpUpdate()
 	u.Status.Steps, u.Status.State = nil, event.State("st\x1b[5mrange\x07")
@@ -86,16 +86,16 @@ func TestStateIsCleaned(t *testing.T) {
 	}
 }
 
-// esc closes the list of steps where it stands instead of the figures.
-func TestEscClosesTheSteps(t *testing.T) {
+// esc closes the list of steps that is shown instead of the figures.
+func TestEscapeClosesTheSteps(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
 	r.s.SetSize(80, 20)
 	r.send(frametest.Keys("s")...)
 	if _, did := r.s.Escape(); !did || r.s.stepsShown() {
-		t.Errorf("did %v, the steps still there: %v", did, r.s.stepsShown())
+		t.Errorf("handled %v, steps shown: %v", did, r.s.stepsShown())
 	}
 	if _, did := r.s.Escape(); did {
-		t.Error("a second one does something too")
+		t.Error("Escape handled a second time")
 	}
 }

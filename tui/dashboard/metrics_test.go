@@ -11,9 +11,9 @@ import (
 	"github.com/agentperf/agentperf-tui/testdata/frametest"
 )
 
-// TestEveryMetricIsShown: each metric that is declared for the dashboard has a line of
-// figures, and each that is declared for charts has its curve.
-func TestEveryMetricIsShown(t *testing.T) {
+// Each metric declared for the dashboard has a line of figures, and each declared for
+// charts has a curve.
+func TestAllMetricsAreShown(t *testing.T) {
 	t.Parallel()
 	u := measuringUpdate()
 	phase := &u.Run.Phases[1]

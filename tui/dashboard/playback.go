@@ -11,26 +11,26 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// playback is the playback of a run that has ended, shown instead of its end.
+// playback plays back a run that has ended.
 type playback struct {
-	ctx     context.Context // ends with the screen
-	on      bool
-	opening bool
-	play    *engine.Playback // nil until it is asked for
-	at      time.Time        // of what is shown
-	speed   int              // index of speeds
-	running bool
-	frame   time.Duration // between two moments that are shown
-	gen     int           // of the last step that was asked for; answers of an older one are dropped
+	ctx      context.Context // ends when the screen closes
+	active   bool
+	opening  bool
+	source   *engine.Playback // nil: not opened
+	at       time.Time        // time that is shown
+	speed    int              // index in speeds
+	running  bool
+	interval time.Duration // between two updates
+	gen      int           // of the last request; results of older ones are dropped
 }
 
-// speeds are how many times as fast as it was a run can be played back.
+// speeds are the playback speeds, as multiples of real time.
 var speeds = []int{1, 2, 5, 10, 20, 50, 100}
 
 const (
-	firstSpeed = 3 // index of speeds
-	frame      = 250 * time.Millisecond
-	seeks      = 20 // seeks from one end to the other
+	defaultSpeed  = 3 // index in speeds
+	frameInterval = 250 * time.Millisecond
+	seekSteps     = 20 // number of seeks from start to end
 )
 
 type (
@@ -45,9 +45,9 @@ type (
 	}
 )
 
-func (t *playback) open(eng Engine, run engine.RunRef) tea.Cmd {
-	ctx := t.ctx
-	t.opening = true
+func (p *playback) open(eng Engine, run engine.RunRef) tea.Cmd {
+	ctx := p.ctx
+	p.opening = true
 	return func() tea.Msg {
 		p, err := eng.Playback(ctx, run)
 		if err == nil {
@@ -57,37 +57,37 @@ func (t *playback) open(eng Engine, run engine.RunRef) tea.Cmd {
 	}
 }
 
-func (t *playback) onOpened(m playbackOpenedMsg) tea.Cmd {
-	t.opening = false
+func (p *playback) handleOpened(m playbackOpenedMsg) tea.Cmd {
+	p.opening = false
 	if m.err != nil {
 		return ui.ShowError(m.err)
 	}
-	t.play = m.play
-	return t.start()
+	p.source = m.play
+	return p.start()
 }
 
-func (t *playback) start() tea.Cmd {
-	t.on, t.running = true, true
-	return t.step(t.play.From, 0)
+func (p *playback) start() tea.Cmd {
+	p.active, p.running = true, true
+	return p.showAt(p.source.From, 0)
 }
 
-// unavailable is why a run can't be played back now; empty when it can.
-func (t *playback) unavailable(live *engine.Update) string {
+// unavailable returns why a run can't be played back; empty if it can.
+func (p *playback) unavailable(live *engine.Update) string {
 	switch {
-	case t.on:
+	case p.active:
 		return ""
 	case live == nil || !live.Done:
 		return "not ended"
-	case t.opening:
-		return "opening"
+	case p.opening:
+		return "loading"
 	}
 	return ""
 }
 
-// step asks for a moment, after a wait; what was asked for before is given up.
-func (t *playback) step(to time.Time, wait time.Duration) tea.Cmd {
-	t.gen++
-	ctx, play, gen := t.ctx, t.play, t.gen
+// showAt requests the update at a time, after a wait. It replaces a pending request.
+func (p *playback) showAt(to time.Time, wait time.Duration) tea.Cmd {
+	p.gen++
+	ctx, play, gen := p.ctx, p.source, p.gen
 	to = clampTime(to, play.From, play.To)
 	return func() tea.Msg {
 		timer := time.NewTimer(wait)
@@ -102,12 +102,12 @@ func (t *playback) step(to time.Time, wait time.Duration) tea.Cmd {
 	}
 }
 
-// goOn asks for the next moment, if the playback runs.
-func (t *playback) goOn() tea.Cmd {
-	if !t.on || !t.running {
+// scheduleNext requests the next update while the playback is running.
+func (p *playback) scheduleNext() tea.Cmd {
+	if !p.active || !p.running {
 		return nil
 	}
-	return t.step(t.at.Add(frame*time.Duration(speeds[t.speed])), t.frame)
+	return p.showAt(p.at.Add(frameInterval*time.Duration(speeds[p.speed])), p.interval)
 }
 
 func clampTime(t, from, to time.Time) time.Time {
@@ -120,53 +120,54 @@ func clampTime(t, from, to time.Time) time.Time {
 	return t
 }
 
-// commands are the keys of a playback that is shown.
-func (t *playback) commands() []ui.Command {
-	by := t.play.To.Sub(t.play.From) / seeks
+// commands returns the key bindings of an active playback.
+func (p *playback) commands() []ui.Command {
+	by := p.source.To.Sub(p.source.From) / seekSteps
 	return []ui.Command{
-		{Key: ui.Bind("-", "slower", "-"), Do: ui.NoCmd(func() { t.speed = max(t.speed-1, 0) })},
-		{Key: ui.Bind("+", "faster", "+", "="), Do: ui.NoCmd(func() { t.speed = min(t.speed+1, len(speeds)-1) })},
-		{Key: ui.Bind("<", "back", "<", ","), Do: func() tea.Cmd { return t.seek(-by) }},
-		{Key: ui.Bind(">", "forward", ">", "."), Do: func() tea.Cmd { return t.seek(by) }},
+		{Key: ui.Bind("-", "slower", "-"), Do: ui.NoCmd(func() { p.speed = max(p.speed-1, 0) })},
+		{Key: ui.Bind("+", "faster", "+", "="), Do: ui.NoCmd(func() { p.speed = min(p.speed+1, len(speeds)-1) })},
+		{Key: ui.Bind("<", "back", "<", ","), Do: func() tea.Cmd { return p.seek(-by) }},
+		{Key: ui.Bind(">", "forward", ">", "."), Do: func() tea.Cmd { return p.seek(by) }},
 	}
 }
 
-// pause stops the playback or goes on, from the beginning if it is at the end.
-func (t *playback) pause() tea.Cmd {
-	t.running = !t.running
+// pause pauses or resumes the playback. At the end it restarts from the beginning.
+func (p *playback) pause() tea.Cmd {
+	p.running = !p.running
 	switch {
-	case !t.running:
-		t.gen++ // the step under way is not to be shown any more
-	case !t.at.Before(t.play.To):
-		return t.step(t.play.From, 0)
+	case !p.running:
+		p.gen++ // drop the pending update
+	case !p.at.Before(p.source.To):
+		return p.showAt(p.source.From, 0)
 	}
-	return t.goOn()
+	return p.scheduleNext()
 }
 
-// seek moves from where the screen is, or will be by seeks that are under way.
-func (t *playback) seek(by time.Duration) tea.Cmd {
-	t.at = clampTime(t.at.Add(by), t.play.From, t.play.To)
-	return t.step(t.at, 0)
+// seek moves the playback, relative to the target of pending seeks.
+func (p *playback) seek(by time.Duration) tea.Cmd {
+	p.at = clampTime(p.at.Add(by), p.source.From, p.source.To)
+	return p.showAt(p.at, 0)
 }
 
-// place is how far the playback is, and how long, as clocks with a word between.
-func (t *playback) place(of string) string {
-	return ui.Clock(t.at.Sub(t.play.From).Seconds()) + of + ui.Clock(t.play.To.Sub(t.play.From).Seconds())
+// positionText returns the elapsed and the total time, separated by of.
+func (p *playback) positionText(of string) string {
+	return ui.Clock(p.at.Sub(p.source.From).Seconds()) + of + ui.Clock(p.source.To.Sub(p.source.From).Seconds())
 }
 
-// State is the state of the screen while a playback is shown.
-func (t *playback) State() ui.State {
+// State returns the state of the screen during a playback.
+func (p *playback) State() ui.State {
 	mark := "▶"
-	if !t.running {
+	if !p.running {
 		mark = "‖"
 	}
-	return ui.State{Text: mark + " playback " + strconv.Itoa(speeds[t.speed]) + "×  " + t.place(" of "), Role: ui.Accent}
+	text := mark + " playback " + strconv.Itoa(speeds[p.speed]) + "×  " + p.positionText(" of ")
+	return ui.State{Text: text, Role: ui.Accent}
 }
 
-// View shows where the playback is, in a line of w cells; its keys are in the footer.
-func (t *playback) View(th ui.Theme, w int) string {
+// View draws the progress of the playback as a line of w cells.
+func (p *playback) View(th ui.Theme, w int) string {
 	const lead = " playback  "
-	tail := "  " + t.place(" / ")
-	done := t.at.Sub(t.play.From).Seconds() / max(t.play.To.Sub(t.play.From).Seconds(), 1e-9)
+	tail := "  " + p.positionText(" / ")
+	done := p.at.Sub(p.source.From).Seconds() / max(p.source.To.Sub(p.source.From).Seconds(), 1e-9)
 	return lead + th.Bar(max(w-ui.Width(lead+tail)-1, 4), done, ui.Accent) + tail
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// tapeRig is a run that has ended and whose tape was played to its end.
-func tapeRig(t *testing.T) *rig {
+// playbackRig returns a rig whose run has ended and was played back to its end.
+func playbackRig(t *testing.T) *rig {
 	t.Helper()
 	e, err := engine.New(engine.Options{
 		StateDir: t.TempDir(), OutputDir: t.TempDir(), Getenv: func(string) string { return "" },
@@ -20,12 +20,12 @@ func tapeRig(t *testing.T) *rig {
 		t.Fatal(err)
 	}
 	r := newRig(t, doneUpdate())
-	r.f.tapes, r.s.playback.frame = e, 0
+	r.f.playbackEngine, r.s.playback.interval = e, 0
 	r.send(frametest.Keys("p")...)
 	return r
 }
 
-func (r *rig) state(want string) {
+func (r *rig) wantState(want string) {
 	r.t.Helper()
 	if got := r.s.State().Text; !strings.Contains(got, want) {
 		r.t.Errorf("state %q, want %q", got, want)
@@ -34,62 +34,62 @@ func (r *rig) state(want string) {
 
 func TestPlayback(t *testing.T) {
 	t.Parallel()
-	r := tapeRig(t)
-	r.state("‖ playback 10×  2:29 of 2:29")
+	r := playbackRig(t)
+	r.wantState("‖ playback 10×  2:29 of 2:29")
 	r.send(frametest.Keys("<")...)
-	r.state("‖ playback 10×  2:21 of 2:29")
+	r.wantState("‖ playback 10×  2:21 of 2:29")
 	if v := r.s.View(); !strings.Contains(v, "measured so far") || !strings.Contains(v, "last 60 s") {
-		t.Errorf("a moment before the end:\n%s", v)
+		t.Errorf("before the end:\n%s", v)
 	}
 	r.send(frametest.Keys(">", ">")...)
-	r.state("2:29 of 2:29")
+	r.wantState("2:29 of 2:29")
 	r.send(frametest.Keys("+", "+", "+", "+", "-")...)
-	r.state("playback 50×")
-	r.s.Update(frametest.Keys("space")[0]) // from the beginning, not yet played
-	r.state("▶ playback 50×")
-	late := r.s.playback.step(r.s.playback.play.From, 0)
-	r.s.Update(frametest.Keys("space")[0]) // stops it
+	r.wantState("playback 50×")
+	r.s.Update(frametest.Keys("space")[0]) // restarts from the beginning
+	r.wantState("▶ playback 50×")
+	late := r.s.playback.showAt(r.s.playback.source.From, 0)
+	r.s.Update(frametest.Keys("space")[0]) // pauses
 	r.run(late)
-	r.state("‖ playback 50×  2:29 of 2:29")
+	r.wantState("‖ playback 50×  2:29 of 2:29")
 	r.send(frametest.Keys("p")...)
-	r.state("✓ done")
-	if r.s.run.shown != r.s.run.live {
-		t.Error("the tape is still shown")
+	r.wantState("✓ done")
+	if r.s.run.shown != r.s.run.latest {
+		t.Error("the playback is still shown")
 	}
 	r.send(frametest.Keys("p")...)
-	r.state("2:29 of 2:29")
+	r.wantState("2:29 of 2:29")
 }
 
-// Live updates do not disturb a tape.
-func TestPlaybackIsLeftAlone(t *testing.T) {
+// Live updates do not change a playback.
+func TestPlaybackIgnoresLiveUpdates(t *testing.T) {
 	t.Parallel()
-	r := tapeRig(t)
+	r := playbackRig(t)
 	before := r.s.run.shown
-	r.send(updatedMsg{update: doneUpdate(), any: true}, ui.Tick{Now: time.Now()})
+	r.send(updatedMsg{update: doneUpdate(), hasUpdate: true}, ui.Tick{Now: time.Now()})
 	if r.s.run.shown != before {
-		t.Error("an update has replaced the moment of the tape")
+		t.Error("a live update replaced that of the playback")
 	}
 }
 
-func TestNoPlayback(t *testing.T) {
+func TestPlaybackUnavailable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
 	r.send(frametest.Keys("p")...)
-	if toast, ok := r.said().(ui.Toast); !ok || !strings.Contains(toast.Text, "not ended") {
-		t.Errorf("p on a run that goes on said %v", r.said())
+	if toast, ok := r.lastSent().(ui.Toast); !ok || !strings.Contains(toast.Text, "not ended") {
+		t.Errorf("p on a run that has not ended sent %v", r.lastSent())
 	}
 	r = newRig(t, doneUpdate())
 	r.send(frametest.Keys("p")...)
-	if toast, ok := r.said().(ui.Toast); !ok || toast.Role != ui.Bad || r.s.playback.on {
-		t.Errorf("p on a run without rows said %v", r.said())
+	if toast, ok := r.lastSent().(ui.Toast); !ok || toast.Role != ui.Bad || r.s.playback.active {
+		t.Errorf("p on a run without request rows sent %v", r.lastSent())
 	}
 }
 
-// Silence while a phase runs is said first, with since when.
-func TestStallIsLoud(t *testing.T) {
+// A stall is shown in the state and the headline, with its start.
+func TestStallIsShown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, stalledUpdate())
-	r.state("STALLED")
+	r.wantState("STALLED")
 	if st := r.s.State(); st.Role != ui.Bad {
 		t.Errorf("state %+v", st)
 	}
@@ -98,15 +98,15 @@ func TestStallIsLoud(t *testing.T) {
 	}
 }
 
-// What is held says so, and since when.
-func TestHeldDisplay(t *testing.T) {
+// A paused display shows that it is paused, and since when.
+func TestPausedDisplay(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
 	r.send(frametest.Keys("space")...)
 	before := r.s.View()
 	r.send(ui.Tick{Now: r.s.run.now.Add(40 * time.Second)})
 	if r.s.View() != before {
-		t.Error("a held display moves")
+		t.Error("the paused body changed")
 	}
 	if st := r.s.State(); !strings.Contains(st.Text, "paused") || !strings.Contains(st.Age, "40 s ago") {
 		t.Errorf("state %+v", st)

@@ -14,49 +14,48 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// figure is one line of the table of figures, with how many requests are behind each of the two.
+// figure is one line of the table of figures: two values with their counts of requests.
 type figure struct {
-	key             string // of the metric, if it is one
+	key             string // of the metric; empty for other lines
 	label           string
 	total, recent   ui.Cell
 	totalN, recentN ui.Cell
-	why             ui.Cell // of a service level that is missed: beside the total
+	reason          ui.Cell // why a tier is not met; replaces recent
 }
 
-// shown are the metrics that have a line, the most telling first: what does not fit is
-// left out from the end.
-var shown = slices.SortedStableFunc(
+// dashboardMetrics are the metrics with a line, by priority. The last ones are dropped
+// if they do not fit.
+var dashboardMetrics = slices.SortedStableFunc(
 	slices.Values(results.FilterMetrics(func(m *results.Metric) bool { return m.Dashboard != nil })),
 	func(a, b *results.Metric) int { return cmp.Compare(a.Dashboard.Priority, b.Dashboard.Priority) })
 
-// mainFigures of shown are to be seen wherever there is any room, and the service levels with them.
-var mainFigures = len(results.FilterMetrics(func(m *results.Metric) bool {
+// mainFigureCount is the number of metrics in dashboardMetrics that are never dropped.
+var mainFigureCount = len(results.FilterMetrics(func(m *results.Metric) bool {
 	return m.Dashboard != nil && m.Dashboard.Priority <= results.MainPriority
 }))
 
-// errorRow is where the line of requests and errors stands: it is never left out
-// before the lines above it.
-const errorRow = 1
+// errorLine is the index of the line of requests and errors.
+const errorLine = 1
 
-// leastFigures is how many lines of figures, the header included, are to be seen
-// wherever there is any room.
-func leastFigures(tiers []results.Tier, gpus int) int {
-	n := 1 + mainFigures + 2 + len(tiers) // the header, requests and users
+// minFigureLines returns the number of lines of figures, with the header, that are
+// never dropped.
+func minFigureLines(tiers []results.Tier, gpus int) int {
+	n := 1 + mainFigureCount + 2 + len(tiers) // the header; requests and users
 	if gpus > 0 {
 		n += 2
 	}
 	return n
 }
 
-// figuresOf are the lines for a phase: the figures of the whole window and those of
-// the last minute, which are none once the phase is over (recent is nil). Per GPU
-// they are given where the GPUs are known.
-func figuresOf(p phaseView, recent *results.Recent, tiers []results.Tier, gpus int) []figure {
+// figureLines returns the lines of a phase, with the figures of the measuring window
+// and of the last minute. recent is nil once the phase has ended. If gpus is not 0,
+// there are lines per GPU.
+func figureLines(p phaseView, recent *results.Recent, tiers []results.Tier, gpus int) []figure {
 	var figures results.Figures
-	bad := false
+	unreliable := false
 	if p.result != nil {
 		figures = p.result.Figures
-		bad = recent == nil && len(p.result.Invalid) > 0 // before, a short window is no news
+		unreliable = recent == nil && len(p.result.Invalid) > 0 // during a phase, the window is always too short
 	}
 	count := func(f results.Figure) ui.Cell {
 		if f.N == 0 {
@@ -73,39 +72,39 @@ func figuresOf(p phaseView, recent *results.Recent, tiers []results.Tier, gpus i
 			return c
 		}
 		total := figures.Get(m.Key)
-		if bad && total.Invalid == "" {
+		if unreliable && total.Invalid == "" {
 			total.Invalid = p.result.Invalid[0]
 		}
 		f := figure{key: m.Key, label: label, total: cell(total), totalN: count(total)}
 		if recent != nil {
 			r := recent.Figures.Get(m.Key)
-			r.Invalid = "" // a minute never has the samples that a tail wants
+			r.Invalid = "" // a minute is always too short for high percentiles
 			f.recent, f.recentN = cell(r), count(r)
 		}
 		return f
 	}
-	out := make([]figure, 0, len(shown)+4+len(tiers))
-	for _, m := range shown {
+	out := make([]figure, 0, len(dashboardMetrics)+4+len(tiers))
+	for _, m := range dashboardMetrics {
 		out = append(out, line(m, m.Dashboard.Label, m.Dashboard.Decimals, 1))
 	}
-	more := []figure{usersOf(p, recent)}
+	more := []figure{usersLine(p, recent)}
 	if gpus > 0 {
-		each := 1 / float64(gpus)
-		more = append(more, line(results.FindMetric(results.Primary), "output a GPU (tok/s)", 1, each),
-			line(results.FindMetric(results.TotalRate), "total a GPU (tok/s)", 1, each))
+		perGPU := 1 / float64(gpus)
+		more = append(more, line(results.FindMetric(results.Primary), "output/GPU (tok/s)", 1, perGPU),
+			line(results.FindMetric(results.TotalRate), "total/GPU (tok/s)", 1, perGPU))
 	}
-	for _, r := range results.TierResults(resultsOf(p), tiers) {
+	for _, r := range results.TierResults(phaseResults(p), tiers) {
 		more = append(more, tierLine(r))
 	}
-	out = slices.Insert(out, mainFigures, more...)
-	return slices.Insert(out, errorRow, requestsOf(p, recent))
+	out = slices.Insert(out, mainFigureCount, more...)
+	return slices.Insert(out, errorLine, requestsLine(p, recent))
 }
 
-// compactBelow is the height from which on all main figures have a line each.
+// compactBelow is the height below which the TTFT figures share a line.
 const compactBelow = 9
 
-// compact puts the three TTFT on one line, and what tells most first.
-func compact(lines []figure) []figure {
+// compactLines puts the three TTFT percentiles on one line, and the most important figures first.
+func compactLines(lines []figure) []figure {
 	find := func(key string) int {
 		return slices.IndexFunc(lines, func(f figure) bool { return f.key == key })
 	}
@@ -134,21 +133,21 @@ func compact(lines []figure) []figure {
 		label: "TTFT 50 95 99 (s)", total: join(func(f figure) ui.Cell { return f.total }),
 		recent: join(func(f figure) ui.Cell { return f.recent }), totalN: lines[find(results.TTFT50)].totalN,
 	}
-	out := []figure{lines[0], ttft, lines[errorRow]}
+	out := []figure{lines[0], ttft, lines[errorLine]}
 	if i := find(results.LocalSpeed25); i >= 0 {
 		out = append(out, lines[i])
 	}
 	for i, f := range lines[1:] {
-		if i+1 != errorRow && !slices.Contains(keys, f.key) && f.key != results.LocalSpeed25 {
+		if i+1 != errorLine && !slices.Contains(keys, f.key) && f.key != results.LocalSpeed25 {
 			out = append(out, f)
 		}
 	}
 	return out
 }
 
-// usersOf tells how many users had a request in flight: at most in any step of the series, of those
-// that were planned. Of the last minute they are those whose requests ended.
-func usersOf(p phaseView, recent *results.Recent) figure {
+// usersLine returns the number of active users: the maximum of users with a request in
+// flight in any bucket, of all users, and the users with a request in the last minute.
+func usersLine(p phaseView, recent *results.Recent) figure {
 	f := figure{label: "users active", total: ui.Cell{Text: "-"}}
 	if p.series == nil || len(p.series.Buckets) == 0 {
 		return f
@@ -158,8 +157,8 @@ func usersOf(p phaseView, recent *results.Recent) figure {
 		most = max(most, b.Users)
 	}
 	f.total.Text = results.Count(most)
-	if p.level > 0 {
-		f.total.Text += " of " + results.Count(p.level)
+	if p.concurrency > 0 {
+		f.total.Text += " of " + results.Count(p.concurrency)
 	}
 	if recent != nil {
 		f.recent.Text = results.Count(recent.Users)
@@ -167,14 +166,14 @@ func usersOf(p phaseView, recent *results.Recent) figure {
 	return f
 }
 
-func resultsOf(p phaseView) []results.Phase {
+func phaseResults(p phaseView) []results.Phase {
 	if p.result == nil {
 		return nil
 	}
 	return []results.Phase{*p.result}
 }
 
-func requestsOf(p phaseView, recent *results.Recent) figure {
+func requestsLine(p phaseView, recent *results.Recent) figure {
 	line := figure{label: "requests (errors)", total: ui.Cell{Text: "-"}}
 	count := func(n, failed int) ui.Cell {
 		c := ui.Cell{Text: results.Count(n) + " (" + results.Count(failed) + ")"}
@@ -192,7 +191,7 @@ func requestsOf(p phaseView, recent *results.Recent) figure {
 	return line
 }
 
-// tierLine says whether the phase keeps a service level.
+// tierLine returns whether the phase meets a tier.
 func tierLine(r results.TierResult) figure {
 	ceiling := strconv.FormatFloat(r.Tier.TTFTCeiling, 'f', -1, 64)
 	label := "SLO " + results.Decimal(r.Tier.SpeedFloor, 0) + " tok/s · " + ceiling + " s"
@@ -201,31 +200,31 @@ func tierLine(r results.TierResult) figure {
 	}
 	if l := r.Levels[0]; !l.Meets {
 		why := ui.Cell{Text: l.ShortReason, Role: ui.Muted}
-		return figure{label: label, total: ui.Cell{Text: "✗ misses", Role: ui.Warn}, why: why}
+		return figure{label: label, total: ui.Cell{Text: "✗ not met", Role: ui.Warn}, reason: why}
 	}
-	return figure{label: label, total: ui.Cell{Text: "✓ holds", Role: ui.OK}}
+	return figure{label: label, total: ui.Cell{Text: "✓ met", Role: ui.OK}}
 }
 
-// errorKinds are the failed requests by their kind, the most frequent first: those
-// of the last minute if there are any, else those that were measured.
-func errorKinds(p phaseView, r *results.Recent) string {
+// errorSummary returns the failed requests by kind, the most frequent first: those of
+// the last minute, and those of the measuring window.
+func errorSummary(p phaseView, r *results.Recent) string {
 	var parts []string
 	if r != nil && r.Failed > 0 {
 		parts = append(parts, fmt.Sprintf("%s of %s requests of the last %.0f s failed: %s",
-			results.Count(r.Failed), results.Count(r.N), r.Seconds, kindsText(r.Errors)))
+			results.Count(r.Failed), results.Count(r.N), r.Seconds, errorCounts(r.Errors)))
 	}
 	if p.result != nil && p.result.Requests != nil && p.result.Requests.Failed > 0 {
 		n := p.result.Requests
 		text := results.Count(n.Failed) + " of " + results.Count(n.Measured) + " measured requests failed"
 		if len(p.result.Errors) > 0 {
-			text += ": " + kindsText(p.result.Errors)
+			text += ": " + errorCounts(p.result.Errors)
 		}
 		parts = append(parts, text)
 	}
 	return strings.Join(parts, "; ")
 }
 
-func kindsText(errors map[string]int) string {
+func errorCounts(errors map[string]int) string {
 	kinds := slices.SortedFunc(maps.Keys(errors), func(a, b string) int {
 		return cmp.Or(cmp.Compare(errors[b], errors[a]), strings.Compare(a, b))
 	})
@@ -240,7 +239,7 @@ func kindsText(errors map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// stepColumns head the table of steps.
+// stepColumns returns the columns of the table of steps.
 func stepColumns() []ui.Column {
 	return []ui.Column{
 		{Title: "STEP", Min: 12},
@@ -250,14 +249,14 @@ func stepColumns() []ui.Column {
 	}
 }
 
-// stepRow is a step, or a log that belongs to none.
+// stepRow is a step, or a log without a step.
 type stepRow struct {
-	log   string // the step's name among the logs; empty: there is none
+	log   string // the step's name in the list of logs; empty: no log
 	cells []ui.Cell
 }
 
-// stepsOf lists the steps in the order of their start, then the other logs.
-func stepsOf(st event.Status, files []engine.LogFile) []stepRow {
+// stepRows returns the steps in the order of their start, then the other logs.
+func stepRows(st event.Status, files []engine.LogFile) []stepRow {
 	named := map[string]bool{}
 	for _, f := range files {
 		named[f.Step] = true
@@ -289,7 +288,7 @@ func stepsOf(st event.Status, files []engine.LogFile) []stepRow {
 	return out
 }
 
-// stepState is how a step is; in a run that is over an exit is no news.
+// stepState returns the state of a step. When the run has ended, all steps have stopped.
 func stepState(st event.Status, s event.StepStatus) ui.Cell {
 	switch {
 	case s.State == "exited" && s.ExitCode != nil && *s.ExitCode != 0:
@@ -297,7 +296,7 @@ func stepState(st event.Status, s event.StepStatus) ui.Cell {
 	case s.State == "exited":
 		return ui.Cell{Text: "✓ ended", Role: ui.Muted}
 	case st.State.Final():
-		return ui.Cell{Text: "· gone", Role: ui.Muted}
+		return ui.Cell{Text: "· stopped", Role: ui.Muted}
 	case s.State == "ready":
 		return ui.Cell{Text: "● ready", Role: ui.OK}
 	case s.Name == event.ClientStep:
@@ -308,8 +307,8 @@ func stepState(st event.Status, s event.StepStatus) ui.Cell {
 	return ui.Cell{Text: "◌ starting", Role: ui.Accent}
 }
 
-// bringUp says how many steps are ready, and which ones are waited for.
-func bringUp(st event.Status) (ready, started int, waiting []event.StepStatus) {
+// countReady returns the numbers of ready and started steps, and the steps that are not ready.
+func countReady(st event.Status) (ready, started int, waiting []event.StepStatus) {
 	for _, s := range st.Steps {
 		if s.Name == event.ClientStep {
 			continue
@@ -324,8 +323,8 @@ func bringUp(st event.Status) (ready, started int, waiting []event.StepStatus) {
 	return ready, started, waiting
 }
 
-// failedStep is the step that a failed run blames: the one that its message
-// begins with, else the first that ended badly.
+// failedStep returns the step that caused a failure: the one that the message begins
+// with, or else the first one with a non-zero exit code.
 func failedStep(st event.Status) string {
 	first := ""
 	for _, s := range st.Steps {

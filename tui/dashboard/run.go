@@ -14,26 +14,26 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// runView is what is known of the run, and what of it is on the screen.
+// runView is the run, its latest update, and the update and phase that are shown.
 type runView struct {
-	name    string // as given
+	name    string // as given to New
 	ref     engine.RunRef
 	found   bool
-	problem error // why the run can't be shown
+	err     error // why the run can't be shown
 	planned []plan.Phase
-	gpus    int // of the run's workers; 0 when not known
+	gpus    int // of the workers; 0: unknown
 	tiers   []results.Tier
 
 	updates <-chan engine.Update
-	live    *engine.Update // the newest
-	shown   *engine.Update // the one on the screen: older while paused or played back
-	phases  []phaseView    // of shown
-	phase   int            // which is shown; -1 the newest
+	latest  *engine.Update // the latest one
+	shown   *engine.Update // an older one while paused or during a playback
+	phases  []phaseView    // of the shown update
+	phase   int            // position of the shown phase; -1: the newest
 
-	zone   *time.Location
-	now    time.Time
-	still  time.Time // now, when the display was paused
-	paused bool
+	zone     *time.Location
+	now      time.Time
+	pausedAt time.Time // when the display was paused
+	paused   bool
 
 	cancelling bool
 }
@@ -45,8 +45,8 @@ func (r *runView) label() string {
 	return r.name
 }
 
-func (r *runView) onFound(m foundMsg) bool {
-	if r.problem = m.err; m.err == nil {
+func (r *runView) handleFound(m foundMsg) bool {
+	if r.err = m.err; m.err == nil {
 		r.found, r.ref, r.updates, r.planned, r.tiers, r.gpus = true, m.ref, m.updates, m.phases, m.tiers, m.gpus
 	}
 	return r.found
@@ -58,44 +58,44 @@ func (r *runView) tick(now time.Time) {
 	}
 }
 
-func (r *runView) show(u *engine.Update) { r.shown, r.phases = u, phasesOf(r.planned, u) }
+func (r *runView) show(u *engine.Update) { r.shown, r.phases = u, mergePhases(r.planned, u) }
 
 func (r *runView) clock(t time.Time) string { return t.In(r.zone).Format("15:04:05") }
 
-// noPhase says that no phase has begun; for another tool's outputs, which have no
-// steps either, it is never said.
-func (r *runView) noPhase() bool {
+// beforeFirstPhase reports whether no phase has started. It is false for external runs,
+// which have no steps.
+func (r *runView) beforeFirstPhase() bool {
 	return r.shown != nil && len(r.shown.Run.Phases) == 0 && len(r.shown.Status.Phases) == 0 && r.ref.Record.ID != ""
 }
 
-// at is the index of the phase on the screen.
-func (r *runView) at() int {
+// phaseIndex returns the position of the shown phase.
+func (r *runView) phaseIndex() int {
 	if r.phase < 0 || r.phase >= len(r.phases) {
-		return newest(r.phases)
+		return newestPhase(r.phases)
 	}
 	return r.phase
 }
 
-// current is the phase on the screen; false before there is any.
+// current returns the shown phase; false if there is none.
 func (r *runView) current() (phaseView, bool) {
 	if len(r.phases) == 0 {
 		return phaseView{}, false
 	}
-	return r.phases[r.at()], true
+	return r.phases[r.phaseIndex()], true
 }
 
-// turn brings another phase on the screen.
-func (r *runView) turn(by int) {
+// changePhase shows another phase.
+func (r *runView) changePhase(by int) {
 	n := len(r.phases)
 	if n < 2 {
 		return
 	}
-	if r.phase = (r.at() + by + n) % n; r.phase == newest(r.phases) {
-		r.phase = -1 // on with the newest as they come
+	if r.phase = (r.phaseIndex() + by + n) % n; r.phase == newestPhase(r.phases) {
+		r.phase = -1 // follow the newest phase
 	}
 }
 
-// recent is the last minute, as long as the phase on the screen is running.
+// recent returns the figures of the last minute; nil if the phase is not running.
 func (r *runView) recent(p phaseView) *results.Recent {
 	recent := r.shown.Recent
 	if recent == nil || recent.Phase != p.index || r.shown.Done || r.shown.Status.State.Final() {
@@ -104,10 +104,10 @@ func (r *runView) recent(p phaseView) *results.Recent {
 	return recent
 }
 
-// lastRequest is when the newest request ended.
+// lastRequest returns when the last request ended.
 func (r *runView) lastRequest() time.Time {
 	var end float64
-	for _, x := range r.live.Series {
+	for _, x := range r.latest.Series {
 		if n := len(x.Buckets); n > 0 {
 			end = max(end, x.Buckets[n-1].Start+x.Buckets[n-1].Seconds)
 		}
@@ -118,94 +118,94 @@ func (r *runView) lastRequest() time.Time {
 	return time.UnixMilli(int64(end * 1000))
 }
 
-// telling is the step whose log tells most now: the one that a failed run blames, or
-// the first that is waited for; empty: the client's.
-func (r *runView) telling() string {
-	if r.live == nil {
+// relevantStep returns the step whose log is most relevant: the one that failed, or the
+// first one that is not ready; empty: the client.
+func (r *runView) relevantStep() string {
+	if r.latest == nil {
 		return ""
 	}
-	switch st := r.live.Status; st.State {
+	switch st := r.latest.Status; st.State {
 	case event.Failed:
 		return failedStep(st)
 	case event.Starting:
-		if _, _, waiting := bringUp(st); len(waiting) > 0 {
+		if _, _, waiting := countReady(st); len(waiting) > 0 {
 			return waiting[0].Name
 		}
 	}
 	return ""
 }
 
-// noCancel is why the run can't be cancelled now; empty when it can.
-func (r *runView) noCancel() string {
+// cancelUnavailable returns why the run can't be cancelled; empty if it can.
+func (r *runView) cancelUnavailable() string {
 	switch {
-	case r.live == nil:
-		return "nothing known yet"
+	case r.latest == nil:
+		return "not loaded"
 	case r.ref.Record.ID == "":
-		return "not started here"
-	case r.live.Status.State.Final() || r.live.Done:
-		return "it has ended"
-	case r.live.Status.State == event.Unknown:
-		return "its state is unknown"
+		return "external run"
+	case r.latest.Status.State.Final() || r.latest.Done:
+		return "run has ended"
+	case r.latest.Status.State == event.Unknown:
+		return "state unknown"
 	case r.cancelling:
-		return "under way"
+		return "already cancelling"
 	}
 	return ""
 }
 
-// cancel asks the run to end, if it can be.
+// cancel cancels the run, if possible.
 func (r *runView) cancel(ctx context.Context, eng Engine) tea.Cmd {
-	if r.noCancel() != "" {
+	if r.cancelUnavailable() != "" {
 		return nil
 	}
 	r.cancelling = true
 	run := r.ref
-	said := ui.Toast{Text: "asked the run to end; its client has 30 s for what is in flight", Role: ui.Warn}
+	said := ui.Toast{Text: "cancelling the run; requests in flight have 30 s to finish", Role: ui.Warn}
 	return tea.Batch(func() tea.Msg { return cancelledMsg{eng.Cancel(ctx, run)} }, ui.Send(said))
 }
 
-func (r *runView) onCancelled(m cancelledMsg) tea.Cmd {
+func (r *runView) handleCancelled(m cancelledMsg) tea.Cmd {
 	r.cancelling = false
 	if m.err != nil {
 		return ui.ShowError(m.err)
 	}
-	return ui.Send(ui.Toast{Text: "the run has ended in an orderly way", Role: ui.OK})
+	return ui.Send(ui.Toast{Text: "run stopped gracefully", Role: ui.OK})
 }
 
-// noCompare is why there is nothing to compare.
-func (r *runView) noCompare() string {
-	if r.live == nil || len(r.live.Run.Phases) == 0 {
+// compareUnavailable returns why the run can't be compared; empty if it can.
+func (r *runView) compareUnavailable() string {
+	if r.latest == nil || len(r.latest.Run.Phases) == 0 {
 		return "no figures yet"
 	}
 	return ""
 }
 
-// lost is what a run that is cancelled at a time loses, for the question.
-func (r *runView) lost(at time.Time) string {
+// cancelWarning returns the text of the confirmation to cancel the run.
+func (r *runView) cancelWarning(at time.Time) string {
 	p, ok := r.current()
 	text := "Nothing has been measured yet."
 	if ok {
-		for _, part := range p.partsOf(at, time.Time{}) {
-			if part.state == running || part.state == over {
-				text = fmt.Sprintf("It is in phase %d, %s for %s.", p.index, part.name, ui.Clock(part.spent))
+		for _, part := range p.parts(at, time.Time{}) {
+			if part.state == running || part.state == completed {
+				text = fmt.Sprintf("The run is in phase %d, %s for %s.", p.index, part.name, ui.Clock(part.spent))
 			}
 		}
 	}
-	return text + " The client gets time for what is in flight, then the servers are shut down." +
-		" What was written so far stays in the run's folder."
+	return text + " Requests in flight get time to finish, then the servers are stopped." +
+		" All files written so far are kept."
 }
 
-// State is the run's state, and how old the newest event and request are.
+// State returns the state of the run, and the age of the last request and event.
 func (r *runView) State() ui.State {
 	switch {
-	case r.problem != nil:
-		return ui.State{Text: "✗ not shown", Role: ui.Bad}
-	case r.live == nil:
-		return ui.State{Text: "reading", Role: ui.Muted}
+	case r.err != nil:
+		return ui.State{Text: "✗ not available", Role: ui.Bad}
+	case r.latest == nil:
+		return ui.State{Text: "loading", Role: ui.Muted}
 	}
-	st := r.live.Status
+	st := r.latest.Status
 	mark, role := ui.StateMark(string(st.State))
 	out := ui.State{Text: mark + " " + ui.Clean(ui.StateText(string(st.State))), Role: role}
-	if !r.live.StalledSince(r.now).IsZero() {
+	if !r.latest.StalledSince(r.now).IsZero() {
 		out.Text, out.Role = out.Text+" · STALLED", ui.Bad
 	}
 	add := func(text string, since time.Time) {
@@ -216,7 +216,7 @@ func (r *runView) State() ui.State {
 	}
 	if r.paused {
 		out.Text += " · paused"
-		add("since "+r.clock(r.still)+", ", r.still)
+		add("since "+r.clock(r.pausedAt)+", ", r.pausedAt)
 	}
 	final := st.State.Final()
 	if t := r.lastRequest(); !final && !t.IsZero() {

@@ -24,50 +24,50 @@ func TestCancel(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
 	r.send(frametest.Keys("x")...)
-	ask, ok := r.said().(ui.Ask)
+	ask, ok := r.lastSent().(ui.Ask)
 	if !ok || !ask.Danger || !strings.Contains(ask.Body, "phase 1, measuring for 10:12") {
-		t.Fatalf("x said %+v", r.said())
+		t.Fatalf("x sent %+v", r.lastSent())
 	}
 	r.send(ui.Answer{ID: ask.ID, Yes: false})
 	if r.f.cancelled != 0 {
-		t.Fatal("No cancels")
+		t.Fatal("answering no cancelled the run")
 	}
-	r.f.cancelErr = errors.New("supervisor 17 was asked to end and has not yet")
+	r.f.cancelErr = errors.New("supervisor 17 has not ended")
 	r.send(ui.Answer{ID: ask.ID, Yes: true})
-	if toast, ok := r.said().(ui.Toast); r.f.cancelled != 1 || !ok || toast.Role != ui.Bad && !strings.Contains(
-		toast.Text, "asked",
+	if toast, ok := r.lastSent().(ui.Toast); r.f.cancelled != 1 || !ok || toast.Role != ui.Bad && !strings.Contains(
+		toast.Text, "cancelling",
 	) {
-		t.Errorf("cancelled %d times, said %v", r.f.cancelled, r.left)
+		t.Errorf("cancelled %d times, sent %v", r.f.cancelled, r.sent)
 	}
 }
 
-// A key that can't do anything says why, in the help and when it is pressed.
-func TestDisabledKeysSayWhy(t *testing.T) {
+// A disabled key shows the reason in the help and when it is pressed.
+func TestDisabledKeysShowTheReason(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		update engine.Update
 		change func(*Screen)
 		want   string
 	}{
-		"ended":   {doneUpdate(), nil, "it has ended"},
-		"foreign": {measuringUpdate(), func(s *Screen) { s.run.ref.Record.ID = "" }, "not started here"},
-		"asked":   {measuringUpdate(), func(s *Screen) { s.run.cancelling = true }, "under way"},
-		"unknown": {measuringUpdate(), func(s *Screen) { s.run.live.Status.State = event.Unknown }, "its state is unknown"},
+		"ended":      {doneUpdate(), nil, "run has ended"},
+		"external":   {measuringUpdate(), func(s *Screen) { s.run.ref.Record.ID = "" }, "external run"},
+		"cancelling": {measuringUpdate(), func(s *Screen) { s.run.cancelling = true }, "already cancelling"},
+		"unknown":    {measuringUpdate(), func(s *Screen) { s.run.latest.Status.State = event.Unknown }, "state unknown"},
 	} {
 		r := newRig(t, c.update)
 		if c.change != nil {
 			c.change(r.s)
 		}
 		r.send(frametest.Keys("x")...)
-		if toast, ok := r.said().(ui.Toast); !ok || !strings.Contains(toast.Text, c.want) {
-			t.Errorf("%s: x said %v, want %s", name, r.said(), c.want)
+		if toast, ok := r.lastSent().(ui.Toast); !ok || !strings.Contains(toast.Text, c.want) {
+			t.Errorf("%s: x sent %v, want %s", name, r.lastSent(), c.want)
 		}
 		found := false
 		for _, k := range r.s.Keys() {
 			found = found || !k.Enabled() && strings.Contains(k.Help().Desc, c.want)
 		}
 		if !found {
-			t.Errorf("%s: no help says %s", name, c.want)
+			t.Errorf("%s: no key hint has the reason %s", name, c.want)
 		}
 	}
 }
@@ -76,13 +76,13 @@ func TestCompare(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, bringUpUpdate())
 	r.send(frametest.Keys("c")...)
-	if _, ok := r.said().(ui.Toast); !ok {
-		t.Errorf("c without figures said %v", r.said())
+	if _, ok := r.lastSent().(ui.Toast); !ok {
+		t.Errorf("c without figures sent %v", r.lastSent())
 	}
 	r = newRig(t, doneUpdate())
 	r.send(frametest.Keys("c")...)
-	if got := r.said(); got != (ui.OpenParity{Cand: "/runs/592210"}) {
-		t.Errorf("c said %v", got)
+	if got := r.lastSent(); got != (ui.OpenParity{Cand: "/runs/592210"}) {
+		t.Errorf("c sent %v", got)
 	}
 }
 
@@ -93,25 +93,25 @@ func TestLogs(t *testing.T) {
 		t.Fatalf("log %s:\n%s", r.s.log.step, v)
 	}
 	if v := r.s.View(); strings.Contains(v, "\x1b[31mred") {
-		t.Error("a log's escape reached the screen")
+		t.Error("a control sequence of the log is on screen")
 	}
 	r.send(frametest.Keys("l", "l", "l", "l", "L")...)
 	if want := []string{"client", "decode_0", "job", "prefill_2", "client", "prefill_2"}; !slices.Equal(r.f.opened, want) {
 		t.Errorf("opened %v, want %v", r.f.opened, want)
 	}
-	// The steps' pane opens the log of the step under the cursor.
+	// enter in the list of steps opens the log of the selected step.
 	r.send(frametest.Keys("s", "down", "down", "down", "down", "down", "down", "down", "enter")...)
 	if r.s.log.step != "decode_0" || r.s.steps.open {
-		t.Errorf("enter opened %s, the pane is open: %v", r.s.log.step, r.s.steps.open)
+		t.Errorf("enter opened %s, steps open: %v", r.s.log.step, r.s.steps.open)
 	}
 	r.send(frametest.Keys("s", "home", "enter")...)
-	if toast, ok := r.said().(ui.Toast); !ok || !strings.Contains(toast.Text, "no log") {
-		t.Errorf("enter on a step without a log said %v", r.said())
+	if toast, ok := r.lastSent().(ui.Toast); !ok || !strings.Contains(toast.Text, "no log") {
+		t.Errorf("enter on a step without a log sent %v", r.lastSent())
 	}
 }
 
-// Before the client runs, the job's log tells most; a log that was chosen stays.
-func TestLogPickedByItself(t *testing.T) {
+// The job's log is open before the client runs. A log chosen by the user stays.
+func TestLogIsPickedAutomatically(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, bringUpUpdate())
 	r.s.log.files = nil
@@ -121,12 +121,12 @@ func TestLogPickedByItself(t *testing.T) {
 	}
 	r.send(filesListedMsg{files: r.f.files})
 	if r.s.log.step != "client" {
-		t.Errorf("log %s once the client runs", r.s.log.step)
+		t.Errorf("log %s when the client runs", r.s.log.step)
 	}
 	r.send(frametest.Keys("l")...)
 	r.send(filesListedMsg{files: r.f.files})
 	if r.s.log.step != "decode_0" {
-		t.Errorf("log %s, though another was chosen", r.s.log.step)
+		t.Errorf("log %s, but another was chosen", r.s.log.step)
 	}
 }
 
@@ -135,20 +135,20 @@ func TestPause(t *testing.T) {
 	r := newRig(t, measuringUpdate())
 	r.send(frametest.Keys("space")...)
 	before := r.s.View()
-	r.send(updatedMsg{update: doneUpdate(), any: true})
+	r.send(updatedMsg{update: doneUpdate(), hasUpdate: true})
 	if r.s.View() != before {
-		t.Error("the body changes while paused")
+		t.Error("the paused body changed")
 	}
 	if st := r.s.State(); !strings.Contains(st.Text, "done") || !strings.Contains(st.Text, "paused") {
-		t.Errorf("state %q hides what is the case", st.Text)
+		t.Errorf("state %q, want done and paused", st.Text)
 	}
 	r.send(frametest.Keys("space")...)
 	if r.s.View() == before {
-		t.Error("going on shows nothing new")
+		t.Error("the body did not change when resumed")
 	}
 }
 
-func TestPhases(t *testing.T) {
+func TestPhaseKeys(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
 	for _, step := range []struct {
@@ -172,9 +172,9 @@ func TestMouse(t *testing.T) {
 		t.Error("the wheel does not scroll the log")
 	}
 	r.send(frametest.Keys("s")...)
-	r.send(ui.Mouse{X: 3, Y: r.s.lay.stepsY + 3})
+	r.send(ui.Mouse{X: 3, Y: r.s.layout.stepsY + 3})
 	if r.s.steps.table.Cursor != 2 || !r.s.steps.focused {
-		t.Errorf("a click goes to step %d", r.s.steps.table.Cursor)
+		t.Errorf("a click selected step %d", r.s.steps.table.Cursor)
 	}
 }
 
@@ -188,56 +188,56 @@ func TestState(t *testing.T) {
 	}
 }
 
-// blocked is an engine of which every call blocks.
-type blocked struct{ until chan struct{} }
+// blockedEngine is an engine whose calls all block.
+type blockedEngine struct{ until chan struct{} }
 
-func (b blocked) wait() { <-b.until }
+func (b blockedEngine) wait() { <-b.until }
 
-func (b blocked) Find(context.Context, string) (engine.RunRef, error) {
+func (b blockedEngine) Find(context.Context, string) (engine.RunRef, error) {
 	b.wait()
 	return engine.RunRef{}, nil
 }
 
-func (b blocked) Watch(context.Context, engine.RunRef, engine.WatchOptions) (<-chan engine.Update, error) {
+func (b blockedEngine) Watch(context.Context, engine.RunRef, engine.WatchOptions) (<-chan engine.Update, error) {
 	b.wait()
 	return nil, nil
 }
 
-func (b blocked) Phases(engine.RunRef) ([]plan.Phase, error) {
+func (b blockedEngine) Phases(engine.RunRef) ([]plan.Phase, error) {
 	b.wait()
 	return nil, nil
 }
 
-func (b blocked) Tiers() []results.Tier {
+func (b blockedEngine) Tiers() []results.Tier {
 	b.wait()
 	return nil
 }
 
-func (b blocked) LogFiles(engine.RunRef) ([]engine.LogFile, error) {
+func (b blockedEngine) LogFiles(engine.RunRef) ([]engine.LogFile, error) {
 	b.wait()
 	return nil, nil
 }
 
-func (b blocked) LogView(context.Context, ...string) (*logview.View, <-chan logview.Growth, error) {
+func (b blockedEngine) LogView(context.Context, ...string) (*logview.View, <-chan logview.Growth, error) {
 	b.wait()
 	return nil, nil, nil
 }
 
-func (b blocked) Playback(context.Context, engine.RunRef) (*engine.Playback, error) {
+func (b blockedEngine) Playback(context.Context, engine.RunRef) (*engine.Playback, error) {
 	b.wait()
-	return nil, errors.New("gone")
+	return nil, errors.New("closed")
 }
 
-func (b blocked) Cancel(context.Context, engine.RunRef) error {
+func (b blockedEngine) Cancel(context.Context, engine.RunRef) error {
 	b.wait()
 	return nil
 }
 
-// No message makes the screen itself wait for the engine.
+// No message blocks Update while the engine blocks.
 func TestBlockedEngine(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
-	eng := blocked{make(chan struct{})}
+	eng := blockedEngine{make(chan struct{})}
 	defer close(eng.until)
 	r.s.eng, r.s.log.pane = eng, logs.New(r.s.ctx, eng, r.s.th)
 	done := make(chan struct{})
@@ -247,7 +247,7 @@ func TestBlockedEngine(t *testing.T) {
 		for _, m := range append(frametest.Keys(
 			"s", "enter", "l", "L", "x", "c", "/", "esc", "space", "t", "[", "z", "f", "n", "pgup", "end", "p", "+", "<",
 		),
-			foundMsg{ref: r.f.located}, updatedMsg{update: measuringUpdate(), any: true, more: true},
+			foundMsg{ref: r.f.ref}, updatedMsg{update: measuringUpdate(), hasUpdate: true, more: true},
 			filesListedMsg{files: r.f.files},
 			ui.Answer{ID: "cancel", Yes: true}, ui.Tick{Now: at(9000)}, ui.Resumed{}, tea.PasteMsg{Content: "x"}) {
 			r.s.Update(m)
@@ -257,12 +257,12 @@ func TestBlockedEngine(t *testing.T) {
 	select {
 	case <-done:
 	case <-time.After(frametest.Timeout):
-		t.Fatal("Update waits for the engine")
+		t.Fatal("Update blocks")
 	}
 }
 
-// Every binding is a key that a terminal sends.
-func TestBindingsExist(t *testing.T) {
+// All bindings can be reached.
+func TestBindingsAreReachable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
 	r.send(frametest.Keys("s", "/", "E", "enter")...)
@@ -270,21 +270,21 @@ func TestBindingsExist(t *testing.T) {
 	for _, b := range r.s.Keys() {
 		for _, k := range b.Keys() {
 			if k == " " || k == "" || seen[k] {
-				t.Errorf("binding %q never matches, or another does first", k)
+				t.Errorf("binding %q never matches", k)
 			}
 			seen[k] = true
 		}
 	}
 }
 
-// Nothing is left running once the screen is closed.
-func TestClose(t *testing.T) {
+// Close stops the watch.
+func TestCloseStopsTheWatch(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, measuringUpdate())
 	r.s.run.updates = make(chan engine.Update)
 	cmd := nextUpdate(r.s.ctx, r.s.run.updates)
 	r.s.Close()
-	if m, ok := cmd().(updatedMsg); !ok || m.any || m.more {
-		t.Errorf("a closed screen's watch answers %v", m)
+	if m, ok := cmd().(updatedMsg); !ok || m.hasUpdate || m.more {
+		t.Errorf("update after Close: %v", m)
 	}
 }

@@ -12,47 +12,47 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// trend is one chart: its title and its curves over the buckets of a phase.
+// trend is one chart with its curves over the buckets of a phase.
 type trend struct {
-	title  string
-	place  int // among the charts
-	curves []curve
+	title    string
+	priority int // order of the charts
+	curves   []curve
 }
 
 type curve struct {
 	label string
-	of    func(results.Bucket) float64
-	// peak keeps the highest of several buckets that share a step: a slow moment
-	// must not vanish in a mean.
+	value func(results.Bucket) float64
+	// peak takes the maximum of buckets that share a point, so that a peak does not
+	// vanish in the mean.
 	peak bool
 }
 
-// trends are the charts: those of metrics, and what the run is under.
+// trends are the charts of metrics, load and errors.
 var trends = func() []trend {
 	all := []trend{
 		{"load", 4, []curve{
 			{"users", func(b results.Bucket) float64 { return float64(b.Users) }, false},
 			{"requests in flight", func(b results.Bucket) float64 { return b.InFlight }, false},
 		}},
-		{"errors a bucket", math.MaxInt, []curve{
+		{"errors per bucket", math.MaxInt, []curve{
 			{"failed requests", func(b results.Bucket) float64 { return float64(b.Failed) }, true},
 		}},
 	}
 	for _, m := range results.TrendMetrics {
 		i := slices.IndexFunc(all, func(t trend) bool { return t.title == m.Trend.Chart })
 		if i < 0 {
-			i, all = len(all), append(all, trend{title: m.Trend.Chart, place: m.Trend.Priority})
+			i, all = len(all), append(all, trend{title: m.Trend.Chart, priority: m.Trend.Priority})
 		}
 		of := func(b results.Bucket) float64 { return m.DisplayValue(b.Get(m.Key)) }
 		all[i].curves = append(all[i].curves, curve{m.Trend.Curve, of, m.Trend.Peak})
 	}
-	slices.SortStableFunc(all, func(a, b trend) int { return cmp.Compare(a.place, b.place) })
+	slices.SortStableFunc(all, func(a, b trend) int { return cmp.Compare(a.priority, b.priority) })
 	return all
 }()
 
-// whole are the buckets that time has filled: the newest tells of requests that
-// ended and not of those that have yet to.
-func whole(s *results.Series, ended bool) []results.Bucket {
+// completeBuckets returns the buckets without the last one if that is incomplete, since
+// requests that belong to it may not have ended.
+func completeBuckets(s *results.Series, ended bool) []results.Bucket {
 	if s == nil {
 		return nil
 	}
@@ -63,45 +63,47 @@ func whole(s *results.Series, ended bool) []results.Bucket {
 	return b
 }
 
-// fewest is how many requests a point of a curve stands for at least, on average.
-const fewest = 8
+// minRequestsPerPoint is the average number of requests that a point of a curve needs.
+const minRequestsPerPoint = 8
 
-// valuesOf are a curve's values, several buckets together where each has only few
-// requests: a percentile of two of them is noise.
-func valuesOf(buckets []results.Bucket, c curve) []float64 {
+// curveValues returns the values of a curve. Buckets with few requests are aggregated,
+// because percentiles of few values are noise.
+func curveValues(buckets []results.Bucket, c curve) []float64 {
 	requests := 0
 	for _, b := range buckets {
 		requests += b.N
 	}
-	each := 1
+	perPoint := 1
 	if requests > 0 {
-		each = min(max((fewest*len(buckets)+requests-1)/requests, 1), max(len(buckets)/12, 1))
+		perPoint = min(max((minRequestsPerPoint*len(buckets)+requests-1)/requests, 1), max(len(buckets)/12, 1))
 	}
 	var out []float64
-	for i := 0; i < len(buckets); i += each {
+	for i := 0; i < len(buckets); i += perPoint {
 		var values []float64
-		for _, b := range buckets[i:min(i+each, len(buckets))] {
-			values = append(values, c.of(b))
+		for _, b := range buckets[i:min(i+perPoint, len(buckets))] {
+			values = append(values, c.value(b))
 		}
 		out = append(out, chart.Aggregate(values, c.peak))
 	}
 	return out
 }
 
-// moment is a name for a time on a chart's axis.
-type moment struct {
+// timeMark is a named time on the axis of a chart.
+type timeMark struct {
 	at   time.Time
 	name string
 }
 
-// moments are when the parts of a phase began, those that are known, the one that
-// matters most first.
-func (p phaseView) moments() []moment {
-	if p.mark == nil {
+// timeMarks returns the known start times of the parts of a phase, the most important
+// one first.
+func (p phaseView) timeMarks() []timeMark {
+	if p.times == nil {
 		return nil
 	}
-	var out []moment
-	for _, m := range []moment{{p.mark.Measuring, "measuring"}, {p.mark.Stop, "stop"}, {p.mark.Settling, "settling"}} {
+	var out []timeMark
+	for _, m := range []timeMark{
+		{p.times.Measuring, "measuring"}, {p.times.Stop, "stop"}, {p.times.Settling, "settling"},
+	} {
 		if !m.at.IsZero() {
 			out = append(out, m)
 		}
@@ -109,8 +111,8 @@ func (p phaseView) moments() []moment {
 	return out
 }
 
-// fractions are where moments lie between two times, from 0 to 1.
-func fractions(marks []moment, from, to float64) []float64 {
+// fractions returns the positions of marks between two times, from 0 to 1.
+func fractions(marks []timeMark, from, to float64) []float64 {
 	out := make([]float64, 0, len(marks))
 	for _, m := range marks {
 		out = append(out, (float64(m.at.UnixMilli())/1000-from)/(to-from))
@@ -118,10 +120,10 @@ func fractions(marks []moment, from, to float64) []float64 {
 	return out
 }
 
-// timeAxis is the line under a chart from one time to another: the moments in
-// their places, the first of them first; where a name has no room its first letter
-// stands for it. Then the length at the end and the beginning, where they fit.
-func timeAxis(from, to float64, marks []moment, w int) string {
+// timeAxis draws the time axis of a chart. Marks are drawn in their order, abbreviated
+// to their first letter where the name does not fit. Then the times of the end and the
+// start are drawn if they fit.
+func timeAxis(from, to float64, marks []timeMark, w int) string {
 	line := []rune(strings.Repeat(" ", max(w, 0)))
 	if !(to > from) || w < 4 {
 		return string(line)
@@ -146,7 +148,7 @@ func timeAxis(from, to float64, marks []moment, w int) string {
 			name := marks[i].name
 			put(x, "╵"+name)
 			if line[x] != '╵' {
-				put(x-len(name), name+"╵") // to the left of its place
+				put(x-len(name), name+"╵") // to the left of its position
 			}
 			if line[x] != '╵' {
 				put(x, "╵"+name[:1], "╵")
@@ -159,11 +161,11 @@ func timeAxis(from, to float64, marks []moment, w int) string {
 	return string(line)
 }
 
-// draw is one chart with its title and its time axis in a box of w × h cells.
+// draw draws the chart with its title and time axis in a box of w × h cells.
 func (t trend) draw(th ui.Theme, p phaseView, buckets []results.Bucket, w, h int) string {
 	curves := make([]ui.Curve, 0, len(t.curves))
 	for _, c := range t.curves {
-		values := chart.Resample(valuesOf(buckets, c), c.peak, 2*(w-ui.ChartAxisWidth))
+		values := chart.Resample(curveValues(buckets, c), c.peak, 2*(w-ui.ChartAxisWidth))
 		curves = append(curves, ui.Curve{Label: c.label, Values: values})
 	}
 	head := ui.LeftRight(t.title, th.Legend(curves...), w)
@@ -172,7 +174,7 @@ func (t trend) draw(th ui.Theme, p phaseView, buckets []results.Bucket, w, h int
 	}
 	last := buckets[len(buckets)-1]
 	from, to := buckets[0].Start, last.Start+last.Seconds
-	axis := strings.Repeat(" ", ui.ChartAxisWidth) + timeAxis(from, to, p.moments(), w-ui.ChartAxisWidth)
-	drawn := th.Chart(w, h-2, fractions(p.moments(), from, to), curves...)
+	axis := strings.Repeat(" ", ui.ChartAxisWidth) + timeAxis(from, to, p.timeMarks(), w-ui.ChartAxisWidth)
+	drawn := th.Chart(w, h-2, fractions(p.timeMarks(), from, to), curves...)
 	return ui.Box(head+"\n"+drawn+"\n"+th.Paint(ui.Muted, axis), w, h)
 }
