@@ -79,7 +79,7 @@ func TestAccountingLag(t *testing.T) {
 	}
 	last, code := s.watch(rec.ID, nil)
 	if code != 1 || last.State != "failed" || last.ExitCode == nil || *last.ExitCode == 0 ||
-		!strings.Contains(last.Message, "no end") {
+		!strings.Contains(last.Message, "no final event") {
 		t.Errorf("watch: exit %d, %+v", code, last)
 	}
 	table.add(s, row{
