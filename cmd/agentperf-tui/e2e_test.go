@@ -300,7 +300,7 @@ func TestBadInput(t *testing.T) {
 		{2, "--gpus: must be the number of GPUs of all workers, got -3", []string{
 			"export", sampleRun, "--table", "curve", "--gpus", "-3",
 		}},
-		{2, "--bucket: must be a number of seconds above 0, got -1", []string{
+		{2, "--bucket: must be a number of seconds, not negative, got -1", []string{
 			"export", sampleRun, "--table", "series", "--bucket", "-1",
 		}},
 		{2, "--interval: must not be negative, got -1s", []string{"watch", sampleRun, "--interval", "-1s"}},

@@ -87,7 +87,7 @@ func (a *app) export(cmd *cobra.Command, args []string, x exportFlags, w io.Writ
 	case x.gpus < 0:
 		return problem.Errorf(problem.FlagValue, "--gpus: must be the number of GPUs of all workers, got %d", x.gpus)
 	case !(x.bucket >= 0):
-		return problem.Errorf(problem.FlagValue, "--bucket: must be a number of seconds above 0, got %g", x.bucket)
+		return problem.Errorf(problem.FlagValue, "--bucket: must be a number of seconds, not negative, got %g", x.bucket)
 	case x.parity:
 		return to.exportParity(cmd, e, args, x)
 	case x.table == "curve":
