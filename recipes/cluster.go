@@ -98,8 +98,8 @@ func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
 	return c, diags
 }
 
-// Apply sets the values that the recipe leaves to the site and replaces aliases of models
-// and containers. It returns the changes, so that they can be shown.
+// Apply fills the fields that the recipe omits with the defaults of the site and replaces
+// aliases of models and containers. It returns the changes for display.
 func (c *Cluster) Apply(r *Recipe, getenv func(string) string) []Change {
 	var changes []Change
 	note := func(field string, from, to any, origin string) {

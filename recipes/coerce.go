@@ -54,7 +54,7 @@ func (v *values) coerce(n *yaml.Node, f schema.Field, at Position) *yaml.Node {
 			break
 		}
 		if yes, ok := parseBoolWord(n.Value); ok {
-			v.warnCoerced(at, fmt.Sprintf("%s is read as %t, if it is accepted at all", describe(n), yes),
+			v.warnCoerced(at, fmt.Sprintf("%s may be rejected; otherwise it is read as %t", describe(n), yes),
 				strconv.FormatBool(yes))
 			return scalarNode(n, "!!bool", strconv.FormatBool(yes))
 		}
@@ -98,7 +98,7 @@ func (v *values) coerceNumber(n *yaml.Node, s Scalar, differs bool, f schema.Fie
 	return n
 }
 
-// warnCoerced reports a value that srtctl probably reads as another one.
+// warnCoerced reports a value that srtctl probably converts to a different one.
 func (v *values) warnCoerced(at Position, msg, text string) {
 	d := v.add(Warning, at, at.Path, msg, "write "+text)
 	d.Rule = "coerced"
@@ -144,7 +144,7 @@ func (v *values) checkFreeForm(n *yaml.Node, path string, depth int) {
 	}
 }
 
-// canonicalNumber formats a number that YAML 1.1 and 1.2 read alike.
+// canonicalNumber formats a number so that YAML 1.1 and 1.2 read the same value.
 func canonicalNumber(r *big.Rat) string {
 	if r.IsInt() {
 		return r.Num().String()

@@ -29,10 +29,10 @@ func (v *values) checkConsistency(r *Recipe) Diagnostics {
 			"heterogeneous jobs require sglang with separate prefill and decode workers; the engine is "+r.Engine.Type,
 			"remove it")
 	}
-	if server, of := r.Frontend.Type, schema.EngineOfFrontend(r.Frontend.Type); of.Name != "" {
+	if server, required := r.Frontend.Type, schema.EngineOfFrontend(r.Frontend.Type); required.Name != "" {
 		switch {
-		case engine != of:
-			bad("frontend.type", server+" requires the engine "+of.Name+", got "+engine.Name, "")
+		case engine != required:
+			bad("frontend.type", server+" requires the engine "+required.Name+", got "+engine.Name, "")
 		case r.Frontend.Multiple:
 			bad("frontend.enable_multiple_frontends", server+" runs as a single frontend", "set it to false")
 		case r.Agg.Given && r.Agg.Workers != 1:
@@ -65,7 +65,8 @@ func (v *values) checkDynamoSource(r *Recipe) Diagnostics {
 	}
 	_, patches := v.byName["dynamo.cargo_patches"]
 	if _, rev := v.byName["dynamo.hash"]; patches && !rev {
-		ds = append(ds, r.Diag(Error, "dynamo.cargo_patches", "cargo patches require a revision of dynamo", "add one"))
+		ds = append(ds, r.Diag(Error, "dynamo.cargo_patches", "cargo patches require a revision of dynamo",
+			"add dynamo.hash"))
 	}
 	return ds
 }
@@ -103,15 +104,15 @@ func UnusedByAgentPerf() []string {
 	return []string{"benchmark.osl", "benchmark.req_rate", "benchmark.command", "benchmark.export_node_metrics"}
 }
 
-// parseInfraServices returns the settings that layout 1 has below infra from the services of layout 2:
-// whether etcd and NATS have a dedicated node, and the payload limit of NATS in MB. others are the
-// services with settings that layout 1 does not have.
+// parseInfraServices converts the services of layout 2 to the infra settings of layout 1: whether
+// etcd and NATS have a dedicated node, and the payload limit of NATS in MB. others are the services
+// that layout 1 can't express.
 func parseInfraServices(list *yaml.Node) (dedicated bool, payload int, others []*yaml.Node) {
 	if list.Kind != yaml.SequenceNode {
 		return false, 0, nil
 	}
 	for _, s := range list.Content {
-		infra, more := "", false
+		infra, otherSettings := "", false
 		var node, limit string
 		for _, kv := range pairs(s) {
 			switch kv[0].Value {
@@ -123,12 +124,12 @@ func parseInfraServices(list *yaml.Node) (dedicated bool, payload int, others []
 				node = scalarAt(kv[1], "node")
 			case "options":
 				limit = scalarAt(kv[1], "max_payload_mb")
-				more = more || len(pairs(kv[1])) > 1
+				otherSettings = otherSettings || len(pairs(kv[1])) > 1
 			default:
-				more = true
+				otherSettings = true
 			}
 		}
-		if infra == "" || more {
+		if infra == "" || otherSettings {
 			others = append(others, s)
 		}
 		if infra == "" {

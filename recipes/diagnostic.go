@@ -9,7 +9,7 @@ import (
 // Severity is the severity of a diagnostic.
 type Severity string
 
-// An Error prevents a submit, a Warning does not, a Note is information.
+// An Error prevents a submit. A Warning does not. A Note is for information only.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"
@@ -110,7 +110,7 @@ func (ds Diagnostics) Sort() {
 // submit.
 type Rule struct {
 	ID       string   // as in [Diagnostic]; empty if it can't be checked before a run
-	Number   int      // in the table of the reference, shared by rules for the same pitfall; 0: not listed
+	Number   int      // in the table of pitfalls in REFERENCE.md; rules for one pitfall share it; 0: not listed
 	Severity Severity // of its findings; the highest if they differ
 	Area     string   // field or part of the run
 	Pitfall  string   `json:"Bites"`

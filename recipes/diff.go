@@ -30,7 +30,7 @@ func (l Leaf) Decoded() any {
 	return v
 }
 
-// Difference is a field in which two files differ. A or B is nil if that file leaves it out.
+// Difference is a field in which two files differ. A or B is nil if that file omits it.
 type Difference struct {
 	Path string `json:"path"`
 	A    *Side  `json:"a"`
@@ -103,8 +103,8 @@ func layout1Spelling(name, value string) (string, string) {
 	return name, value
 }
 
-// servicesAsInfra replaces the leaves of services in layout 2 by those of infra in layout 1
-// where layout 1 has them.
+// servicesAsInfra replaces the services of layout 2 by the equivalent infra leaves of layout 1.
+// Services without an equivalent stay.
 func servicesAsInfra(all []Leaf) []Leaf {
 	for i, l := range all {
 		if l.Canonical != "services" || l.node.Kind != yaml.SequenceNode {
@@ -148,7 +148,7 @@ func collectLeaves(d *Document, n *yaml.Node, t *schema.Node, path, canonical st
 			continue
 		}
 		if val.Kind == yaml.MappingNode && next != nil && next.Field == nil {
-			continue // an empty mapping of the layout has no effect
+			continue // an empty section has no effect
 		}
 		*out = append(*out, Leaf{Canonical: name, Position: at, Value: canonicalText(val), node: val})
 	}
@@ -188,8 +188,8 @@ func canonicalText(n *yaml.Node) string {
 	return n.Value
 }
 
-// DiffRecipes compares two recipes by their meaning. The layout makes no difference, and a field
-// that is absent equals one that has its default.
+// DiffRecipes compares two recipes by their meaning. It ignores their layouts, and treats an
+// absent field as one that has its default.
 func DiffRecipes(a, b *Recipe) Comparison {
 	return compareLeaves(a.Leaves(), b.Leaves(), recipeTable(1))
 }
@@ -310,7 +310,8 @@ func loadAndDiff[T any](
 	return diff(x, y), nil
 }
 
-// usable returns an error for a file whose findings include errors, since its meaning is uncertain.
+// requireNoErrors returns an error if the findings of a file include errors, since its meaning is
+// uncertain.
 func requireNoErrors[T any](v *T, found Diagnostics, err error) (*T, error) {
 	i := slices.IndexFunc(found, func(d Diagnostic) bool { return d.Severity == Error })
 	if err == nil && i >= 0 {

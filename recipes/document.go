@@ -1,5 +1,5 @@
 // Package recipes loads and validates the files that describe a benchmark run: srt-slurm recipes in
-// layout 1 or 2, the client's workload file and the cluster file. Findings carry the position in the
+// layout 1 or 2, the client's workload file and the cluster file. Findings have a position in the
 // file. The package also compares files field by field and checks that a phase's timeout is long
 // enough for its load. It does not depend on a scheduler, reads only the files that it is given,
 // and never prints.
@@ -34,7 +34,7 @@ type Document struct {
 	Root *yaml.Node // the top-level mapping; nil if the file could not be parsed
 
 	// Set for one recipe of a file that contains several: the path in the file of each
-	// key, the prefix of fields that are absent, and the strings that a sweep inserted.
+	// key, the path prefix for absent fields, and the strings that a sweep inserted.
 	keyPaths    map[*yaml.Node]string
 	prefix      string
 	sweptValues map[string]bool
@@ -48,7 +48,7 @@ func (d *Document) pathOf(key *yaml.Node, path string) string {
 	return path
 }
 
-// filePath returns the path in the file of a field that the file leaves out.
+// filePath returns the path in the file that an absent field would have.
 func (d *Document) filePath(path string) string {
 	if d.prefix != "" {
 		return d.prefix + "." + path

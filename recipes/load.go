@@ -63,19 +63,19 @@ func parseRecipeDocument(doc *Document) (*Recipe, Diagnostics) {
 // engineAndBenchmark returns the types of the engine and the benchmark, which determine the
 // fields that the recipe may have. In layout 2 the roles may name the engine.
 func engineAndBenchmark(doc *Document, version int) (engine, bench string) {
-	word := func(n *yaml.Node, key string) string {
+	textOf := func(n *yaml.Node, key string) string { // of a scalar, or of a key of a mapping
 		if n = resolveAlias(n); n != nil && n.Kind == yaml.ScalarNode {
 			return n.Value
 		}
 		return scalarAt(n, key)
 	}
-	bench = word(lookup(doc.Root, "benchmark"), "type")
+	bench = textOf(lookup(doc.Root, "benchmark"), "type")
 	if version == 1 {
-		return word(lookup(doc.Root, "backend"), "type"), bench
+		return textOf(lookup(doc.Root, "backend"), "type"), bench
 	}
-	if engine = word(lookup(doc.Root, "engine"), "type"); engine == "" {
+	if engine = textOf(lookup(doc.Root, "engine"), "type"); engine == "" {
 		for _, role := range pairs(lookup(doc.Root, "roles")) {
-			if e := word(lookup(role[1], "engine"), "type"); e != "" {
+			if e := textOf(lookup(role[1], "engine"), "type"); e != "" {
 				return e, bench
 			}
 		}
@@ -150,7 +150,7 @@ func buildRecipe(doc *Document, version int, v *values) *Recipe {
 	return r
 }
 
-// fill sets the fields of a struct, and of the structs in it, whose path tag is a path of the table.
+// fill sets the fields of a struct and its nested structs to the values at their path tags.
 func (v *values) fill(to any) { v.fillStruct(reflect.ValueOf(to).Elem()) }
 
 func (v *values) fillStruct(s reflect.Value) {
@@ -252,7 +252,7 @@ func (v *values) concurrencyLevels() []int {
 	}
 	if val, ok := v.byName["benchmark.concurrencies"]; ok {
 		ls, err := parseLevels(val.node)
-		if err == nil { // readField has reported the error
+		if err == nil { // readField has reported an error
 			return ls
 		}
 	}

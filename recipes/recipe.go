@@ -10,8 +10,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Recipe is the content of a recipe, independent of its layout. Values that the file leaves
-// out have the defaults of srt-slurm. The path tag of a field is its canonical path in the
+// Recipe is the content of a recipe, independent of its layout. Fields that the file omits
+// have the defaults of srt-slurm. The path tag of a field is its canonical path in the
 // table of fields.
 type Recipe struct {
 	File   string
@@ -31,7 +31,7 @@ type Recipe struct {
 	Benchmark             Benchmark
 	DedicatedInfra        bool     `path:"infra.etcd_nats_dedicated_node"` // etcd and NATS have a dedicated node
 	NATSPayloadMB         int      `path:"infra.nats_max_payload_mb"`      // 0: the default of NATS, 1 MB
-	Environment           Env      `path:"environment"`                    // overrides that of a role
+	Environment           Env      `path:"environment"`                    // overrides the environment of a role
 	ExtraMounts           []string `path:"extra_mount"`
 	ContainerMounts       Env      `path:"container_mounts"` // host template to container template
 	HealthAttempts        int      `path:"health_check.max_attempts"`
@@ -71,7 +71,7 @@ func (e Env) Get(name string) (value string, ok bool) {
 // Engine is the configuration of the serving engine.
 type Engine struct {
 	Type            string `path:"backend.type"`
-	NUMAMemoryBind  string `path:"backend.numa_memory_bind"` // "", "true", "false" or "local"; empty: by GPU type
+	NUMAMemoryBind  string `path:"backend.numa_memory_bind"` // "true", "false" or "local"; empty: depends on the GPU type
 	NUMACPUBind     bool   `path:"backend.numa_cpu_bind"`
 	PublishEvents   bool   `path:"backend.publish_events_and_metrics"`
 	SequentialStart int    `path:"backend.sequential_node_start"`
@@ -105,7 +105,7 @@ type Frontend struct {
 // Flag is an argument of the frontend: --Name or --Name Value.
 type Flag struct {
 	Name, Value string
-	NoValue     bool // without a value; the recipe has true
+	NoValue     bool // --Name without a value; true in the recipe
 }
 
 // NATSPlane is the value of a request or event plane that uses NATS.
@@ -138,7 +138,7 @@ type Slurm struct {
 	TimeLimit string `path:"slurm.time_limit"`
 }
 
-// Position returns the position of the value at a canonical path. If the file leaves it out, the
+// Position returns the position of the value at a canonical path. If the file omits it, the
 // position is that of the nearest parent, or the start of the file.
 func (r *Recipe) Position(canonical string) Position {
 	if p, ok := r.positions[canonical]; ok {
@@ -208,8 +208,8 @@ func (r *Recipe) GPUsDivideEvenly(role Role) bool {
 // nodes of infra services, frontend and client.
 func (r *Recipe) Nodes() int {
 	reserved := 0
-	for _, own := range []bool{r.DedicatedInfra, r.Frontend.Dedicated, r.Benchmark.Dedicated} {
-		if own {
+	for _, dedicated := range []bool{r.DedicatedInfra, r.Frontend.Dedicated, r.Benchmark.Dedicated} {
+		if dedicated {
 			reserved++
 		}
 	}

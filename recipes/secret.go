@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// secretWords mark the name of a variable or key as that of a secret. They must be whole
-// words between underscores, so that DYN_TOKENIZER is not a secret.
+// secretWords are the words that mark a variable or key as secret. Only whole words between
+// underscores count: DYN_TOKENIZER is not a secret.
 var secretWords = []string{"TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "CREDENTIALS"}
 
 // IsSecret reports whether the value of a variable or key must not be shown.

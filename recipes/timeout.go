@@ -22,10 +22,10 @@ type TimeoutCheck struct {
 	Ramp    float64  `json:"ramp_seconds"`
 	Slack   float64  `json:"slack_seconds"` // negative if the timeout is too short
 	Binding bool     `json:"binding"`       // the level that needs the longest timeout
-	Assumed []string `json:"assumed"`       // inputs that have their defaults
+	Assumed []string `json:"assumed"`       // inputs that the file omits: defaults are used
 	Unknown []string `json:"unknown,omitempty"`
 	Formula string   `json:"formula"`
-	Fixes   []Fix    `json:"fixes,omitempty"` // each of them alone satisfies the rule
+	Fixes   []Fix    `json:"fixes,omitempty"` // any one of them satisfies the rule
 	// Measurement is the length of the measuring window if no stop criterion ends the phase earlier.
 	Measurement float64 `json:"measurement_seconds"`
 }
@@ -66,35 +66,35 @@ func checkTimeout(w *Workload, level int) TimeoutCheck {
 	if len(c.Unknown) > 0 || level < 1 {
 		return c
 	}
-	timeout, rate, settle, least := w.PhaseTimeout.Value, w.SpawnRate.Value, w.Settling.Value, w.MinMeasurement.Value
+	timeout, rate, settling, measuring := w.PhaseTimeout.Value, w.SpawnRate.Value, w.Settling.Value, w.MinMeasurement.Value
 	users := new(big.Rat).SetInt64(int64(level) - 1)
 	ramp := new(big.Rat).Quo(users, rate)
-	need := sum(ramp, settle, least)
+	need := sum(ramp, settling, measuring)
 	slack := new(big.Rat).Sub(timeout, need)
 	c.Known, c.OK = true, slack.Sign() >= 0
 	c.Timeout, c.Need, c.Ramp, c.Slack = toFloat(timeout), toFloat(need), toFloat(ramp), toFloat(slack)
-	c.Measurement = toFloat(new(big.Rat).Sub(timeout, sum(ramp, settle)))
+	c.Measurement = toFloat(new(big.Rat).Sub(timeout, sum(ramp, settling)))
 	if !c.OK {
-		c.Fixes = timeoutFixes(timeout, rate, settle, least, ramp, need, users)
+		c.Fixes = timeoutFixes(timeout, rate, settling, measuring, ramp, need, users)
 	}
 	return c
 }
 
-func timeoutFixes(timeout, rate, settle, least, ramp, need, users *big.Rat) []Fix {
+func timeoutFixes(timeout, rate, settling, measuring, ramp, need, users *big.Rat) []Fix {
 	out := []Fix{{"phase_timeout_seconds", "≥", formatDecimal(need, true)}}
 	sub := func(parts ...*big.Rat) *big.Rat { return new(big.Rat).Sub(timeout, sum(parts...)) }
-	if left := sub(settle, least); left.Sign() > 0 {
-		out = append(out, Fix{"user_spawn_rate", "≥", formatDecimal(new(big.Rat).Quo(users, left), true)})
+	if remaining := sub(settling, measuring); remaining.Sign() > 0 {
+		out = append(out, Fix{"user_spawn_rate", "≥", formatDecimal(new(big.Rat).Quo(users, remaining), true)})
 	}
-	if left := sub(ramp, least); left.Sign() >= 0 {
-		out = append(out, Fix{"settling_time_seconds", "≤", formatDecimal(left, false)})
+	if remaining := sub(ramp, measuring); remaining.Sign() >= 0 {
+		out = append(out, Fix{"settling_time_seconds", "≤", formatDecimal(remaining, false)})
 	}
-	if left := sub(ramp, settle); left.Sign() >= 0 {
-		out = append(out, Fix{"min_measurement_seconds", "≤", formatDecimal(left, false)})
+	if remaining := sub(ramp, settling); remaining.Sign() >= 0 {
+		out = append(out, Fix{"min_measurement_seconds", "≤", formatDecimal(remaining, false)})
 	}
-	if left := sub(settle, least); left.Sign() >= 0 {
-		most := new(big.Rat).Mul(left, rate)
-		whole := new(big.Int).Quo(most.Num(), most.Denom())
+	if remaining := sub(settling, measuring); remaining.Sign() >= 0 {
+		maxUsers := new(big.Rat).Mul(remaining, rate)
+		whole := new(big.Int).Quo(maxUsers.Num(), maxUsers.Denom())
 		out = append(out, Fix{"concurrency", "≤", whole.Add(whole, big.NewInt(1)).String()})
 	}
 	return out

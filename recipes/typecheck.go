@@ -172,7 +172,7 @@ func parseNumber(n *yaml.Node) (*big.Rat, bool) {
 		}
 		return new(big.Rat).SetInt64(i), true
 	}
-	// Limit the exponent: the exact value of 1e999999999 would fill the memory.
+	// Limit the exponent: the exact value of 1e999999999 would exhaust memory.
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
 		return nil, false

@@ -108,13 +108,13 @@ func (v *values) readMapping(n *yaml.Node, t *schema.Node, path string) {
 func (v *values) reportUnknownKey(key *yaml.Node, t *schema.Node, logical, path string) {
 	at := Position{Line: key.Line, Column: key.Column}
 	near := schema.Nearest(key.Value, t.Keys())
-	meant := ""
+	suggestion := ""
 	if near != "" {
-		meant = fmt.Sprintf("; did you mean %q?", near)
+		suggestion = fmt.Sprintf("; did you mean %q?", near)
 	}
 	switch {
 	case v.strictness.unknownKeys == Warning:
-		v.add(Warning, at, path, "unknown key, kept for the client"+meant, "").Rule = "unknown-field"
+		v.add(Warning, at, path, "unknown key, passed on to the client"+suggestion, "").Rule = "unknown-field"
 		return
 	case v.pathInThisLayout(logical) != "":
 		message := fmt.Sprintf("a field of layout %d; in layout %d it is %s", 3-v.strictness.version, v.strictness.version,
@@ -131,7 +131,7 @@ func (v *values) reportUnknownKey(key *yaml.Node, t *schema.Node, logical, path 
 	if near != "" {
 		fix = "rename it to " + near
 	}
-	d := v.add(Error, at, path, "unknown field"+meant, fix)
+	d := v.add(Error, at, path, "unknown field"+suggestion, fix)
 	d.Rule = "unknown-field"
 	if near != "" {
 		d.Edit = &Edit{Op: OpRename, Path: path, Value: near}

@@ -79,24 +79,24 @@ func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics
 // Select returns the recipe of a file that matches a selector and the YAML of that recipe
 // alone. If several recipes match, it reports an error that lists them.
 func Select(file string, data []byte, selector string) (*Recipe, []byte, Diagnostics) {
-	fits, diags := Variants(file, data, selector)
-	if len(fits) > 1 {
+	matches, diags := Variants(file, data, selector)
+	if len(matches) > 1 {
 		var names []string
-		for _, v := range fits {
+		for _, v := range matches {
 			names = append(names, v.Selector)
 		}
 		diags = append(diags, fileStart.diagnostic(file, Error,
-			fmt.Sprintf("the file contains %d recipes: %.400s", len(fits), strings.Join(names, ", ")),
+			fmt.Sprintf("the file contains %d recipes: %.400s", len(matches), strings.Join(names, ", ")),
 			"select one, as in "+file+":"+names[0]))
 	}
-	if len(fits) != 1 {
+	if len(matches) != 1 {
 		return nil, data, diags
 	}
-	doc := fits[0].build()
+	doc := matches[0].build()
 	r, more := parseRecipeDocument(doc)
 	diags = append(diags, more...)
 	diags.Sort()
-	if fits[0].Selector == "" {
+	if matches[0].Selector == "" {
 		return r, data, diags
 	}
 	text, err := marshalYAML(doc.Root)
@@ -153,7 +153,7 @@ func (e *expander) expandOverrides(base *yaml.Node) {
 		switch {
 		case key == "base" || key == "lock":
 		case !over && !zipped:
-			e.fail(kv[0], key, "unknown key beside base; expected override_<name> or zip_override_<name>")
+			e.fail(kv[0], key, "unknown key next to base; expected override_<name> or zip_override_<name>")
 		case patch.Kind != yaml.MappingNode:
 			e.fail(kv[1], key, "expected a mapping of fields, got %s", describe(patch))
 		case over:
@@ -169,7 +169,7 @@ func (e *expander) expandOverrides(base *yaml.Node) {
 }
 
 // zipLength returns the number of recipes of a zip override: the common length of its
-// lists. Lists of one entry may have another length than the rest.
+// lists. The entry of a list of one applies to all recipes.
 func (e *expander) zipLength(n *yaml.Node, path string) (length int, ok bool) {
 	length, ok = 1, true
 	for _, kv := range pairs(n) {
@@ -211,7 +211,8 @@ func zipEntry(n *yaml.Node, i, depth int) *yaml.Node {
 	return &c
 }
 
-// mergeOverride applies a patch to a base: mappings are merged, other values replaced, null removes.
+// mergeOverride applies a patch to a base: it merges mappings, replaces other
+// values, and removes fields that the patch sets to null.
 func mergeOverride(base, patch *yaml.Node, depth int) *yaml.Node {
 	base, patch = resolveAlias(base), resolveAlias(patch)
 	if base.Kind != yaml.MappingNode || patch.Kind != yaml.MappingNode || depth > maxDepth {

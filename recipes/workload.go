@@ -58,7 +58,7 @@ type Quantity struct {
 	Key      string
 	Value    *big.Rat // nil if the file has no valid number
 	Text     string   // as in the file, or the default
-	Assumed  bool     // the file leaves it out; Value is the default
+	Assumed  bool     // the file omits it; Value is the default
 	Position Position
 }
 
@@ -104,8 +104,8 @@ func ParseWorkload(file string, data []byte) (*Workload, Diagnostics) {
 	return w, diags
 }
 
-// quantity returns the number at a key. If the key is absent it has its default; if the
-// value is not a valid number it is unknown.
+// quantity returns the number at a key, or the default if the key is absent. If the value is
+// not a valid number, Value is nil.
 func (v *values) quantity(key string) Quantity {
 	f, _ := schema.Workload().Field(key)
 	q := Quantity{Key: key, Position: Position{Path: key}}
@@ -127,7 +127,7 @@ func (v *values) quantity(key string) Quantity {
 // Quantity returns the number at a key of the workload.
 func (w *Workload) Quantity(key string) Quantity { return w.values.quantity(key) }
 
-// Diag returns a finding about a key of the workload. If the file leaves the key out, the
+// Diag returns a finding about a key of the workload. If the file omits the key, the
 // position is the start of the file.
 func (w *Workload) Diag(sev Severity, key, message, fix string) Diagnostic {
 	p := w.values.nearestPosition(key)
@@ -135,8 +135,8 @@ func (w *Workload) Diag(sev Severity, key, message, fix string) Diagnostic {
 	return p.diagnostic(w.File, sev, message, fix)
 }
 
-// With returns the workload as YAML with some keys set to other values, which are YAML
-// too. Keys that the file does not have are added at its end.
+// With returns the workload as YAML with the given keys set to the given YAML values. Keys
+// that the file does not have are appended.
 func (w *Workload) With(set []Var) ([]byte, error) {
 	root := expandAliases(w.doc.Root, 0)
 	for _, s := range set {

@@ -100,8 +100,8 @@ func float11Value(s string) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// yaml11Reading returns the YAML 1.1 reading of an unquoted scalar. differs is true if it
-// is another than that of YAML 1.2.
+// yaml11Reading returns the YAML 1.1 reading of an unquoted scalar. differs is true if
+// YAML 1.2 reads it differently.
 func yaml11Reading(n *yaml.Node) (s Scalar, differs bool) {
 	if n.Kind != yaml.ScalarNode || n.Style != 0 || n.Value == "" {
 		return Scalar{}, false

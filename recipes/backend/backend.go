@@ -1,7 +1,7 @@
 // Package backend defines how a serving engine runs behind its frontend: the configuration files,
 // command lines and environments of the processes, when they are ready, which log lines are fatal,
-// what is wrong with a recipe for the engine, and which of its fields a plan ignores. A backend
-// is one file of this package and one line in [All].
+// what is wrong with a recipe for the engine, and which of its fields a plan ignores. To add
+// a backend, add a file to this package and a line to [All].
 //
 // The package is below recipes because both recipes/check and engine/plan use it. It does no
 // I/O: the nodes, addresses and ports of a run are placeholders.
@@ -24,7 +24,7 @@ func All() List {
 	}
 }
 
-// Backend is a serving engine behind a frontend, as recipes select them.
+// Backend is a combination of a serving engine and a frontend that a recipe can select.
 type Backend interface {
 	Servers
 
@@ -166,13 +166,13 @@ func (l List) orAll() List {
 // For returns the backend of a recipe's engine, or nil. supported is true if the backend
 // runs the engine behind the recipe's frontend.
 func (l List) For(r *recipes.Recipe) (b Backend, supported bool) {
-	for _, have := range l.orAll() {
-		switch engine, frontend := have.Names(); {
+	for _, candidate := range l.orAll() {
+		switch engine, frontend := candidate.Names(); {
 		case engine != r.Engine.Type:
 		case frontend == r.Frontend.Type:
-			return have, true
+			return candidate, true
 		case b == nil:
-			b = have
+			b = candidate
 		}
 	}
 	return b, false

@@ -15,7 +15,7 @@ const (
 	systemPort   = 7500 // of the first worker; each further worker has the next port
 )
 
-// defaultDynLog reduces the log level of a dynamo module with many messages.
+// defaultDynLog lowers the log level of one verbose module of dynamo.
 const defaultDynLog = "info,dynamo_runtime::pipeline::network::ingress::push_handler=warn"
 
 // dynamo is the common part of backends with dynamo's frontend, which embed it.
@@ -83,8 +83,9 @@ func (dynamo) baseEnv(s Deployment) Env {
 	return e
 }
 
-// workerEnv returns the environment of a worker. The environment of the role overrides before and is
-// overridden by after, which are variables of the engine. The global environment overrides all three.
+// workerEnv returns the environment of a worker. before and after are variables of the engine: those in
+// before are set before the environment of the role, those in after override it. The global environment
+// overrides all of them.
 func (d dynamo) workerEnv(s Deployment, w Worker, before, after []Var) Env {
 	e := d.baseEnv(s)
 	e.Set("DYN_SYSTEM_PORT", itoa(systemPort+w.Number), BuiltIn)

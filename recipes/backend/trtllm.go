@@ -63,8 +63,8 @@ func (t trtllm) Worker(s Deployment, w Worker) Process {
 	}
 }
 
-// bindsMemory reports whether a role has its memory bound to NUMA nodes. By default prefill and
-// decode workers on GB200 and GB300 have.
+// bindsMemory reports whether the memory of a role's workers is bound to NUMA nodes. By default it is
+// bound for prefill and decode workers on GB200 and GB300.
 func bindsMemory(r *recipes.Recipe, role schema.Role) bool {
 	switch r.Engine.NUMAMemoryBind {
 	case "true":

@@ -16,7 +16,7 @@ import (
 type Report struct {
 	Diagnostics recipes.Diagnostics    `json:"diagnostics"`
 	Timeouts    []recipes.TimeoutCheck `json:"timeouts"`
-	// Todos counts placeholders that a port left. Each of them is an error too.
+	// Todos counts placeholders that a port left in the files. Each of them is an error too.
 	Todos int `json:"todos"`
 	// Estimate is nil without a workload or concurrency levels.
 	Estimate *Estimate `json:"estimate"`

@@ -86,7 +86,7 @@ func TestRules(t *testing.T) {
 		{"no decode", "  decode_nodes: 8\n  decode_workers: 1\n", "", recipes.Error, "resources", "only one of", 3},
 		{
 			"agg beside disagg", "  decode_workers: 1\n", "  decode_workers: 1\n  agg_nodes: 1\n  agg_workers: 1\n",
-			recipes.Error, "resources", "exclude each other", 3,
+			recipes.Error, "resources", "can't be combined", 3,
 		},
 		{"gpu type case", "gpu_type: gb300", "gpu_type: GB300", recipes.Warning, "resources.gpu_type", "not lower case", 4},
 		{

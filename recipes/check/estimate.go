@@ -54,7 +54,7 @@ func (e Estimate) Summary() string {
 	return s + "; within the time limit of " + duration(e.Limit)
 }
 
-// duration formats seconds as Go does, without parts that are zero at the end: 1h45m.
+// duration formats seconds as Go does, but without trailing zero units: 1h45m, not 1h45m0s.
 func duration(seconds float64) string {
 	s := time.Duration(math.Ceil(seconds) * float64(time.Second)).String()
 	if strings.HasSuffix(s, "m0s") {
@@ -78,7 +78,7 @@ func (c *checker) timeLimits() {
 		!r.Has("health_check.max_attempts") {
 		c.report("health-window", "health_check.interval_seconds", "set max_attempts too",
 			"the cluster file's %d attempts are ignored because the recipe has a health_check: "+
-				"there will be %d attempts", c.cluster.HealthAttempts, r.HealthAttempts)
+				"the limit is %d attempts", c.cluster.HealthAttempts, r.HealthAttempts)
 	}
 	limit, ok := 0, false
 	if r.Slurm.TimeLimit != "" {
@@ -112,7 +112,7 @@ func (e *Estimate) TimeLimit() string {
 }
 
 // EstimateRun estimates the longest time that a run can take, without its Limit. It
-// returns nil if a number that it needs is missing or invalid.
+// returns nil if an input is missing or invalid.
 func EstimateRun(r *recipes.Recipe, w *recipes.Workload) *Estimate {
 	if w == nil || len(r.Benchmark.Levels) == 0 || r.Benchmark.Type != "agentperf" {
 		return nil

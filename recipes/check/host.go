@@ -11,13 +11,13 @@ import (
 
 // Host gives access to the files of this machine. Checks that need a nil function are skipped.
 type Host struct {
-	// Resolve expands variables and symlinks of a path. It returns fs.ErrNotExist if nothing is there.
+	// Resolve resolves variables and symlinks in a path. It returns fs.ErrNotExist if the path does not exist.
 	Resolve func(path string) (string, error)
 	Open    func(path string) (io.ReadCloser, error)
 }
 
-// missing reports whether a path does not exist although its top directory does: on a
-// machine without /scratch, nothing is known about /scratch/model.
+// missing reports whether a path does not exist although its top-level directory does. A machine
+// without /scratch can't tell whether compute nodes have /scratch/model.
 func (c *checker) missing(p string) bool {
 	if c.host.Resolve == nil || !path.IsAbs(p) || strings.HasPrefix(p, "/TODO/") {
 		return false
@@ -52,7 +52,7 @@ func (c *checker) hostPaths() {
 	} {
 		if host, ok := c.hostPath(f.value); ok && c.missing(host) {
 			c.report("container-path", f.path, "correct the path, or create the file",
-				"%s is %s on the host, which does not exist", f.value, host)
+				"%s is mounted from %s on the host, which does not exist", f.value, host)
 		}
 	}
 	if c.cluster != nil && c.cluster.SrtctlRoot != "" && r.SetupScript != "" &&

@@ -37,7 +37,7 @@ func (c *checker) mountList() []mount {
 func (c *checker) mounts() {
 	for _, m := range c.r.ExtraMounts {
 		if !strings.Contains(m, ":") {
-			c.report("mounts", "extra_mount", "use host:container", "%q has no colon: want host:container", m)
+			c.report("mounts", "extra_mount", "use host:container", "%q has no colon; expected host:container", m)
 		}
 	}
 	hosts, containers := map[string]string{}, map[string]string{} // mounts by host and by container path

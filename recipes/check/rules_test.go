@@ -122,7 +122,7 @@ func ruleCases() []ruleCase {
 		},
 		{
 			rule: "topology", old: "  decode_workers: 1\n", new: "  decode_workers: 1\n  agg_nodes: 1\n  agg_workers: 1\n",
-			sev: e, path: "resources", want: "exclude each other",
+			sev: e, path: "resources", want: "can't be combined",
 		},
 		{
 			rule: "colocate", old: "decode_nodes: 8", new: "decode_nodes: 0", sev: e, path: "resources.decode_nodes",

@@ -33,7 +33,7 @@ func (c *checker) engine() {
 		for _, role := range c.roles() {
 			_, own := role.Env.Get("HF_HOME")
 			if _, all := r.Environment.Get("HF_HOME"); !own && !all {
-				c.report("hf-home", "model.path", "set HF_HOME in their environment to a shared directory",
+				c.report("hf-home", "model.path", "set HF_HOME to a shared directory in the workers' environment",
 					"the %s workers have no HF_HOME: each of them downloads %s", role.Name, r.ModelPath)
 				break
 			}

@@ -12,7 +12,7 @@ func (c *checker) topology() {
 	case !disagg && !agg:
 		invalid("no workers: set prefill and decode, or agg", "set nodes and workers of these roles")
 	case disagg && agg:
-		invalid("agg workers and prefill or decode workers exclude each other", "remove either")
+		invalid("agg workers can't be combined with prefill or decode workers", "remove one of the two")
 	case disagg && r.Prefill.Workers == 0 && r.Decode.Workers == 0:
 		invalid("0 prefill and 0 decode workers", "set the number of both")
 	case disagg && (r.Prefill.Workers == 0 || r.Decode.Workers == 0):
@@ -57,6 +57,6 @@ func (c *checker) role(role recipes.Role) {
 	}
 	if gpus > r.GPUsPerNode && gpus%r.GPUsPerNode != 0 {
 		c.report("gpus-per-worker", nodes, "use a multiple of the GPUs per node",
-			"a worker with %d GPUs does not fill whole nodes with %d GPUs", gpus, r.GPUsPerNode)
+			"a worker with %d GPUs would use only part of its last node, which has %d GPUs", gpus, r.GPUsPerNode)
 	}
 }

@@ -79,7 +79,7 @@ func (c *checker) assignments() {
 	level := c.r.Benchmark.MaxLevel()
 	switch {
 	case err != nil:
-		c.reportWorkload("assignments", "user_assignments_path", "set the right file",
+		c.reportWorkload("assignments", "user_assignments_path", "give the path of an assignments file",
 			"%s is not an assignments file: %v", p, err)
 	case n < level:
 		c.reportWorkload("assignments", "user_assignments_path", "use a larger file, or lower levels",
@@ -137,9 +137,9 @@ func countAssignments(dec *json.Decoder) (int, error) {
 		case json.Delim('{'):
 			return countKeys(dec)
 		}
-		return 0, problem.New(problem.DatasetInvalid, "the key assignments is neither a list nor an object")
+		return 0, problem.New(problem.DatasetInvalid, `the value of "assignments" is neither a list nor an object`)
 	}
-	return 0, problem.New(problem.DatasetInvalid, "the key assignments is missing")
+	return 0, problem.New(problem.DatasetInvalid, `the key "assignments" is missing`)
 }
 
 // countKeys counts the keys 0, 1, 2 … of an object, up to the first one that is missing.

@@ -111,7 +111,7 @@ func (d *document) unset(dst target, path []recipes.PathElement) ([]byte, error)
 	return d.splice(changes)
 }
 
-// rename renames the key.
+// rename renames a key.
 func (d *document) rename(dst target, path []recipes.PathElement, key string) ([]byte, error) {
 	if len(dst.missing) > 0 || dst.key == nil || len(dst.parents) != len(path) {
 		return nil, problem.New(problem.EntryNotFound, "the file has no such key")
@@ -121,16 +121,16 @@ func (d *document) rename(dst target, path []recipes.PathElement, key string) ([
 	return d.splice(changes)
 }
 
-// target is the deepest value of a file that a path leads to.
+// target is the value at a path, or at the longest part of the path that the file has.
 type target struct {
 	node       *yaml.Node
 	key        *yaml.Node            // nil for a list entry and for the root
 	parents    []*yaml.Node          // the collections that contain node, the root first
 	parent     *yaml.Node            // the last of parents; nil for the root
 	index      int                   // index of node in parent.Content
-	entryIndex int                   // index of the entry there: of the key, or of node in a list
+	entryIndex int                   // index in parent.Content at which the entry starts: its key, or node in a list
 	indent     int                   // indentation of the parent's entries
-	flow       bool                  // inside of {} or []
+	flow       bool                  // inside {} or []
 	missing    []recipes.PathElement // the rest of the path, which the file does not have
 }
 
@@ -191,7 +191,7 @@ func findChild(n *yaml.Node, element recipes.PathElement) (int, error) {
 		case n.Kind == yaml.SequenceNode && element.Index < len(n.Content):
 			return element.Index, nil
 		case n.Kind == yaml.SequenceNode:
-			return 0, problem.Errorf(problem.EntryNotFound, "line %d: [%d] is out of range, the list has %d entries",
+			return 0, problem.Errorf(problem.EntryNotFound, "line %d: [%d] is out of range: the list has %d entries",
 				n.Line, element.Index, len(n.Content))
 		}
 		return 0, problem.Errorf(problem.EntryNotFound, "line %d: not a list, so it has no entry [%d]", n.Line, element.Index)

@@ -116,7 +116,7 @@ func TestErrors(t *testing.T) {
 		{"key of a string", "a: x\n", "a.b", "3", Set, "not a mapping"},
 		{"index of a mapping", "a: {b: 1}\n", "a[0]", "3", Set, "not a list"},
 		{"index out of range", "a: [1]\n", "a[5]", "3", Set, "[5] is out of range"},
-		{"index 1 of a new list", "a: 1\n", "b[1]", "3", Set, "begin with [0]"},
+		{"index 1 of a new list", "a: 1\n", "b[1]", "3", Set, "start with [0]"},
 		{"invalid value", "a: 1\n", "a", "{", Set, "not valid YAML"},
 		{"invalid file", "a: {\n", "a", "1", Set, "not valid YAML"},
 		{"invalid path", "a: 1\n", "a..b", "1", Set, "a key is missing"},

@@ -19,15 +19,15 @@ type replacement struct {
 	text       string
 }
 
-// splice changes the text. It fails if the result does not parse to the nodes of d,
-// which have the wanted values already.
+// splice applies changes to the text. It fails if the result does not parse to the nodes of d,
+// to which the caller has applied the same changes.
 func (d *document) splice(changes []replacement) ([]byte, error) {
 	out := splice(d.data, changes)
-	now, err := parse(out)
+	edited, err := parse(out)
 	if err != nil {
 		return nil, problem.Errorf(problem.EditRefused, "the edited file would be invalid: %w", err)
 	}
-	if !equal(d.root, now.root) {
+	if !equal(d.root, edited.root) {
 		return nil, problem.New(problem.EditRefused,
 			"the value can't be changed without changing others; edit the file by hand")
 	}
@@ -50,7 +50,7 @@ func splice(data []byte, changes []replacement) []byte {
 	return out.Bytes()
 }
 
-// indentedBlock joins lines, each with a line break before it and indented.
+// indentedBlock indents lines and joins them, with a line break before each.
 func (d *document) indentedBlock(lines []string, indent int) string {
 	var b strings.Builder
 	for _, l := range indented(lines, indent) {
@@ -193,7 +193,8 @@ func (d *document) insertFlow(dst target, entry *yaml.Node) ([]replacement, erro
 	text = text[1 : len(text)-1]
 	open, closer := d.valueStart(dst.node), d.nodeEnd(dst.node, dst.indent)-1
 	if open >= len(d.data) || d.data[open] != '{' && d.data[open] != '[' {
-		return nil, problem.New(problem.EditRefused, "a key and value in a list without braces; edit the file by hand")
+		return nil, problem.New(problem.EditRefused,
+			"the list contains a key: value pair without braces; edit the file by hand")
 	}
 	children := dst.node.Content
 	if len(children) == 0 {
@@ -219,7 +220,7 @@ func (d *document) insertFlow(dst target, entry *yaml.Node) ([]replacement, erro
 	return []replacement{{last, last, ","}, {at, at, d.indentedBlock([]string{text}, d.column(start))}}, nil
 }
 
-// remove removes an entry from its collection, which parent leads to.
+// remove removes an entry from its collection. parent is the target of the collection.
 func (d *document) remove(dst, parent target) []replacement {
 	children, first := dst.parent.Content, dst.entryIndex
 	if first == 0 && len(children) == dst.index+1 {
@@ -246,7 +247,7 @@ func (d *document) remove(dst, parent target) []replacement {
 		}
 		return []replacement{{before, end, ""}}
 	case len(bytes.TrimSpace(d.data[d.lineStart(start):start])) > 0:
-		return []replacement{{start, next, ""}} // the first key of a list entry: the next takes its place
+		return []replacement{{start, next, ""}} // the first key of a list entry: the next key replaces it
 	}
 	begin, stop := d.lineStart(start), d.lineEnd(end)
 	if stop < len(d.data) {

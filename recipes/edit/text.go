@@ -12,8 +12,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// document is a parsed file. It finds the bytes of each node, of which yaml.v3 gives
-// only the line and column where the node begins.
+// document is a parsed file. It finds the byte range of each node: yaml.v3 gives only the
+// line and column at which a node begins.
 type document struct {
 	data  []byte
 	lines []int  // offset at which each line starts
@@ -50,8 +50,8 @@ func newDocument(data []byte, root *yaml.Node) *document {
 	return d
 }
 
-// lineBreakLen returns the length of the line break at the start of b, or 0. Line breaks
-// are those of YAML 1.1, which the positions of nodes are counted by.
+// lineBreakLen returns the length of the line break at the start of b, or 0. It knows
+// the line breaks of YAML 1.1, as yaml.v3 does when it counts lines.
 func lineBreakLen(b []byte) int {
 	switch {
 	case bytes.HasPrefix(b, []byte("\r\n")), bytes.HasPrefix(b, []byte("\u0085")):
@@ -140,7 +140,7 @@ func (d *document) skip(i int) int {
 }
 
 // nodeEnd returns the offset at which a node ends. indent is the indentation of the
-// collection that contains it, which the extent of a block scalar depends on.
+// collection that contains it; it determines where a block scalar ends.
 func (d *document) nodeEnd(n *yaml.Node, indent int) int {
 	i := d.valueStart(n)
 	if n.Kind == yaml.AliasNode {
@@ -209,7 +209,7 @@ func (d *document) scalarEnd(n *yaml.Node, i, indent int) int {
 
 // blockEnd returns the end of a literal or folded scalar whose header is at offset i.
 func (d *document) blockEnd(i, indent int) int {
-	keep, want := false, -1
+	keep, contentIndent := false, -1
 	header := d.lineEnd(i)
 	for _, c := range d.data[i:header] {
 		if c == '#' {
@@ -219,7 +219,7 @@ func (d *document) blockEnd(i, indent int) int {
 			keep = true
 		}
 		if c >= '1' && c <= '9' {
-			want = indent + int(c-'0')
+			contentIndent = indent + int(c-'0')
 		}
 	}
 	end := header
@@ -229,13 +229,13 @@ func (d *document) blockEnd(i, indent int) int {
 		line := d.data[at:stop]
 		lead := len(line) - len(bytes.TrimLeft(line, " "))
 		switch blank := len(bytes.TrimSpace(line)) == 0; {
-		case blank && (want < 0 || lead <= want):
+		case blank && (contentIndent < 0 || lead <= contentIndent):
 			if keep && at < len(d.data) {
 				end = stop
 			}
-		case want < 0 && lead > indent:
-			want, end = lead, stop
-		case want >= 0 && lead >= want:
+		case contentIndent < 0 && lead > indent:
+			contentIndent, end = lead, stop
+		case contentIndent >= 0 && lead >= contentIndent:
 			end = stop
 		default:
 			return end

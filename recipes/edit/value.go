@@ -12,7 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// value is a value to be written, parsed and as text.
+// value is a value to write, as a node and as text.
 type value struct {
 	node *yaml.Node
 	head string   // on the line of the key
@@ -46,7 +46,7 @@ func parseValue(s string) (value, error) {
 	}
 	v := value{node: d.root.Content[1]}
 	if v.node.Anchor != "" {
-		return value{}, problem.Errorf(problem.EditRefused, "value %.40q: has the anchor &%s; leave it out", s, v.node.Anchor)
+		return value{}, problem.Errorf(problem.EditRefused, "value %.40q: has the anchor &%s; remove it", s, v.node.Anchor)
 	}
 	source := string(d.data[d.nodeStart(v.node):d.nodeEnd(v.node, 0)])
 	first, rest, multi := strings.Cut(source, "\n")
@@ -61,7 +61,7 @@ func parseValue(s string) (value, error) {
 		v.head = flowText(v.node)
 	}
 	if v.head == "" && len(v.body) == 0 {
-		v.head = flowText(v.node) // null, such as a comment without a value
+		v.head = flowText(v.node) // null: the text is only a comment
 	}
 	return v, nil
 }
@@ -204,7 +204,7 @@ func wrapInPath(path []recipes.PathElement, v value, indent int) (value, error) 
 		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 		if s.Index >= 0 {
 			if s.Index != 0 {
-				return v, problem.Errorf(problem.EntryNotFound, "[%d] is out of range, the list is empty; begin with [0]", s.Index)
+				return v, problem.Errorf(problem.EntryNotFound, "[%d] is out of range: the list is empty; start with [0]", s.Index)
 			}
 			pad, first = 2, "-"
 			n = &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Content: []*yaml.Node{v.node}}

@@ -21,7 +21,7 @@ import (
 // Result is a recipe in layout 2.
 type Result struct {
 	Data  []byte
-	Notes []string // fields that were left out, with the reason
+	Notes []string // fields that were removed, with the reason
 }
 
 // Recipe migrates a recipe, or a file with a base and overrides. The file name is used in
@@ -57,13 +57,13 @@ func migrateAndVerify(file string, data []byte) (*migration, []byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	now, err := readRecipes(file, out)
+	migrated, err := readRecipes(file, out)
 	if err != nil {
 		return nil, nil, problem.Errorf(problem.MigrationRefused,
 			"the result would have an error: %w; migrate it by hand", err)
 	}
 	for i := range old {
-		for _, d := range recipes.DiffRecipes(old[i], now[i]).Differences {
+		for _, d := range recipes.DiffRecipes(old[i], migrated[i]).Differences {
 			if !m.dropped[d.Path] {
 				return nil, nil, problem.Errorf(problem.MigrationRefused,
 					"%s would change its meaning; migrate it by hand", d.Path)
@@ -267,7 +267,7 @@ func (m *migration) moveTopLevel(e entry) error {
 	return nil
 }
 
-// moves reports whether a field has another path or value in layout 2.
+// moves reports whether a field has a different path or value in layout 2.
 func (m *migration) moves(parent string, k entry) bool {
 	path := recipes.Join(parent, k.key)
 	n := schema.Recipe(1).Lookup(path)
@@ -315,18 +315,19 @@ func (m *migration) moveField(parent string, k entry) error {
 	return nil
 }
 
-// moveSpecial moves the fields whose path in layout 2 is not just that in the table.
+// moveSpecial moves the fields for which the path in the table is not enough: their value changes
+// too, or they are removed or split.
 func (m *migration) moveSpecial(path string, k entry) (done bool, err error) {
-	word := k.node.Value
+	value := k.node.Value
 	switch {
 	case m.isUnused(path):
 		m.dropped[path] = true
 		m.notes = append(m.notes,
-			fmt.Sprintf("%s (line %d) was left out: agentperf does not use it, and layout 2 rejects it", path, k.node.Line))
-	case path == schema.Decode.NodesPath() && word == "0":
+			fmt.Sprintf("%s (line %d) was removed: agentperf does not use it, and layout 2 rejects it", path, k.node.Line))
+	case path == schema.Decode.NodesPath() && value == "0":
 		k.value = strings.Replace(k.value, "0", "colocate", 1)
 		m.putAt([]string{"roles", string(schema.Decode), "nodes"}, k)
-	case path == "frontend.type" && word == "sglang":
+	case path == "frontend.type" && value == "sglang":
 		k.value = strings.Replace(k.value, "sglang", "sglang-router", 1)
 		m.putAt([]string{"frontend", "type"}, k)
 	case strings.HasSuffix(path, "dedicated_node") || strings.HasSuffix(path, "_placement"):
@@ -352,11 +353,11 @@ func (m *migration) moveSpecial(path string, k entry) (done bool, err error) {
 // a dedicated node.
 func (m *migration) movePlacement(path string, k entry) (done bool) {
 	part, key, _ := strings.Cut(path, ".")
-	switch own := strings.EqualFold(k.node.Value, "true"); {
+	switch dedicated := strings.EqualFold(k.node.Value, "true"); {
 	case strings.HasSuffix(key, "_placement"):
 		m.dropped[path] = m.dedicated[part]
 		return m.dedicated[part]
-	case !own:
+	case !dedicated:
 		m.dropped[path] = true
 	default:
 		m.dedicated[part] = true
@@ -397,11 +398,11 @@ func (m *migration) putAt(path []string, e entry) {
 		i := slices.IndexFunc(*list, func(have entry) bool { return have.key == key })
 		if i < 0 {
 			i = len(*list)
-			made := entry{key: key, children: []entry{}, value: m.eol}
+			parent := entry{key: key, children: []entry{}, value: m.eol}
 			if n == len(path)-2 { // the comment above the first field applies to all of them
-				made.comments, made.indent, e.comments = e.comments, e.indent, ""
+				parent.comments, parent.indent, e.comments = e.comments, e.indent, ""
 			}
-			*list = append(*list, made)
+			*list = append(*list, parent)
 		}
 		list = &(*list)[i].children
 	}

@@ -15,7 +15,7 @@ var clientEntries = []Entry{
 	{
 		ID: ClientInvalid, Title: "client can't be used",
 		Cause:  "The checkout or the runtime directory of the external client can't be used.",
-		Remedy: "See the message. benchmark.agentperf_client_dir names the checkout, AGENTPERF_RUNTIME the directory.",
+		Remedy: "See the message. benchmark.agentperf_client_dir is the checkout, AGENTPERF_RUNTIME the runtime directory.",
 	},
 	{
 		ID: ClientBuildFailed, Title: "client build failed",
@@ -44,7 +44,7 @@ var clientEntries = []Entry{
 	},
 	{
 		ID: RequestInvalid, Title: "invalid request",
-		Cause:  "A chat request, or the conversation that it is made from, is not valid.",
+		Cause:  "A chat request, or the conversation that it is built from, is not valid.",
 		Remedy: "Correct the field that the message names.",
 	},
 }

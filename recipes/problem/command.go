@@ -28,13 +28,13 @@ var commandEntries = []Entry{
 	},
 	{
 		ID: FlagConflict, Title: "conflicting flags",
-		Cause:  "Two flags, or a flag and an argument, exclude each other.",
-		Remedy: "Leave one of them out.",
+		Cause:  "Two flags, or a flag and an argument, can't be combined.",
+		Remedy: "Remove one of them.",
 	},
 	{
 		ID: JSONNotAvailable, Title: "no JSON output",
 		Cause:  "The command is interactive and prints no data.",
-		Remedy: "Leave out --json, or use the command that prints the data.",
+		Remedy: "Remove --json, or use the command that prints the data.",
 	},
 	{
 		ID: TerminalRequired, Title: "terminal required",

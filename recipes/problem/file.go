@@ -35,7 +35,7 @@ var fileEntries = []Entry{
 	{
 		ID: FileExists, Title: "file exists",
 		Cause:  "The command would overwrite an existing file.",
-		Remedy: "Use another name, or pass --force where the command has it.",
+		Remedy: "Use another name, or pass --force if the command supports it.",
 	},
 	{
 		ID: FileChanged, Title: "file changed on disk",

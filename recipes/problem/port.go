@@ -14,7 +14,7 @@ const (
 var portEntries = []Entry{
 	{
 		ID: HarnessRunNotFound, Title: "not a harness run directory",
-		Cause:  "The directory holds none of the files that the harness writes.",
+		Cause:  "The directory contains none of the files that the harness writes.",
 		Remedy: "Give the directory c<N> of one run, or pass --tree for many runs.",
 	},
 	{

@@ -1,5 +1,5 @@
 // Package problem is the catalogue of errors. Each kind of error that a user can
-// meet has a stable id, a cause and a remedy; `agentperf-tui explain ID` shows them.
+// encounter has a stable id, a cause and a remedy; `agentperf-tui explain ID` shows them.
 // Production code creates errors with [New] and [Errorf], so that each has an id.
 // fmt.Errorf with %w only adds context: a wrapped error keeps its id.
 package problem
@@ -39,7 +39,7 @@ type Error struct {
 // Error returns the message.
 func (e *Error) Error() string { return e.err.Error() }
 
-// Unwrap returns the underlying error, so that errors.Is and errors.As see through e.
+// Unwrap returns the underlying error, so that errors.Is and errors.As find it.
 func (e *Error) Unwrap() error { return e.err }
 
 // New returns an error with an id, as errors.New does.
@@ -51,8 +51,8 @@ func Errorf(id ID, format string, args ...any) error {
 	return &Error{ID: id, err: fmt.Errorf(format, args...)}
 }
 
-// Mark gives an id to an error of a library. It returns an error that [Of] can
-// classify, and nil, unchanged.
+// Mark adds an id to an error of a library. If err is nil or [Of] already finds an id
+// for it, Mark returns it unchanged.
 func Mark(id ID, err error) error {
 	if err == nil || Of(err) != Internal {
 		return err

@@ -35,7 +35,7 @@ var recipeEntries = []Entry{
 	{
 		ID: ValueInvalid, Title: "invalid value",
 		Cause:  "A value does not fit the type or the range of its field.",
-		Remedy: "See explain FIELD for the allowed values.",
+		Remedy: "Run explain FIELD to see the allowed values.",
 	},
 	{
 		ID: FieldUnknown, Title: "unknown field",
@@ -74,13 +74,13 @@ var recipeEntries = []Entry{
 	},
 	{
 		ID: DatasetChanged, Title: "dataset changed while in use",
-		Cause:  "A trajectory or assignment file was written while it was read or copied.",
+		Cause:  "A trajectory or assignments file was written while it was read or copied.",
 		Remedy: "Wait until the file is complete, then start again.",
 	},
 	{
 		ID: FileKindMismatch, Title: "files of different kinds",
 		Cause:  "A recipe was compared with a workload.",
-		Remedy: "Compare two files of one kind.",
+		Remedy: "Compare two files of the same kind.",
 	},
 	{
 		ID: MigrationRefused, Title: "migration not possible",

@@ -14,8 +14,8 @@ const (
 var resultEntries = []Entry{
 	{
 		ID: ResultsNotFound, Title: "results not found",
-		Cause:  "The directory holds no output of the client, or no phase has started.",
-		Remedy: "Give the run, its log directory, or the directory agentperf in it.",
+		Cause:  "The directory contains no output of the client, or no phase has started.",
+		Remedy: "Give the run, its log directory, or its agentperf directory.",
 	},
 	{
 		ID: PhaseUnknown, Title: "no such phase",

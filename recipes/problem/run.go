@@ -20,12 +20,12 @@ var runEntries = []Entry{
 	{
 		ID: RunNotFound, Title: "run not found",
 		Cause:  "No path, job id or recorded run matches the name.",
-		Remedy: "The command runs lists all runs.",
+		Remedy: "List all runs with agentperf-tui runs.",
 	},
 	{
 		ID: RunAmbiguous, Title: "ambiguous run name",
-		Cause:  "Several runs have a name that begins like this.",
-		Remedy: "Give more of the name, or the job id.",
+		Cause:  "The name is a prefix of the names of several runs.",
+		Remedy: "Give a longer prefix, or the job id.",
 	},
 	{
 		ID: RunExternal, Title: "external run",
@@ -50,7 +50,7 @@ var runEntries = []Entry{
 	{
 		ID: RunFailed, Title: "run did not succeed",
 		Cause:  "The run failed, was cancelled or reached its time limit.",
-		Remedy: "See runs show RUN and logs RUN.",
+		Remedy: "See agentperf-tui runs show RUN and agentperf-tui logs RUN.",
 	},
 	{
 		ID: RunNotEnded, Title: "run has not ended",
@@ -65,7 +65,7 @@ var runEntries = []Entry{
 	{
 		ID: LogNotFound, Title: "log not found",
 		Cause:  "The step has no log, or has not started.",
-		Remedy: "The command logs RUN --list lists all logs.",
+		Remedy: "List all logs with agentperf-tui logs RUN --list.",
 	},
 	{
 		ID: AllocationMismatch, Title: "allocation does not match the plan",
@@ -75,6 +75,6 @@ var runEntries = []Entry{
 	{
 		ID: PlaybackNotPossible, Title: "playback not possible",
 		Cause:  "The run has no request rows since the last start of its client.",
-		Remedy: "See results RUN for the available data.",
+		Remedy: "Run results RUN to see the available data.",
 	},
 }

@@ -21,7 +21,7 @@ type Entry struct {
 	Path     string `json:"path"`              // in layout 2, or in layout 1 if layout 2 does not have it
 	Layout1  string `json:"layout_1"`          // path in layout 1; empty: not in this layout
 	Layout2  string `json:"layout_2"`          // path in layout 2; the same as Layout1 in files without layouts
-	Type     string `json:"type"`              // for people
+	Type     string `json:"type"`              // as shown to users
 	Default  string `json:"default,omitempty"` // as YAML
 	Allowed  string `json:"allowed,omitempty"` // words, or a lower bound
 	Unit     string `json:"unit,omitempty"`
@@ -31,8 +31,8 @@ type Entry struct {
 	Nullable bool   `json:"nullable"`
 }
 
-// Answer describes a word: fields, or a rule, or an error. If nothing has that
-// name, Nearest is the most similar name, or empty.
+// Answer is the result of [Explain]: fields, a rule or an error. If the word is unknown,
+// Nearest is the most similar name, or empty.
 type Answer struct {
 	Entries []Entry        `json:"fields"`
 	Rule    *recipes.Rule  `json:"rule,omitempty"`

@@ -61,7 +61,7 @@ func setsColor(seq string) bool {
 	return false
 }
 
-// isPrintableASCII reports whether a text is printable ASCII, which most texts are.
+// isPrintableASCII reports whether a text is printable ASCII. Most texts are, so it is the fast path.
 func isPrintableASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] < ' ' || s[i] > '~' {

@@ -1,7 +1,7 @@
 package schema
 
-// Engine is a serving engine that recipes may name, with what srtctl knows about it
-// when it loads a recipe. Package backend knows how to run one.
+// Engine is a serving engine that recipes may name, with the properties that srtctl checks
+// when it loads a recipe. Package backend defines how to run an engine.
 type Engine struct {
 	Name          string
 	HasRoleConfig bool // layout 1 has an engine configuration for each worker role
@@ -13,8 +13,8 @@ type Engine struct {
 	UnsupportedProfiler string // the profiler that does not work with the engine; empty: none
 }
 
-// TRTLLM is the name of TensorRT-LLM. Fields that layout 1 has for each engine and layout 2
-// has once use its path as the canonical one.
+// TRTLLM is the name of TensorRT-LLM. Where layout 1 has a field per engine and layout 2 a single
+// one, the canonical path is that of TRTLLM.
 const TRTLLM = "trtllm"
 
 // Dynamo is the default frontend.

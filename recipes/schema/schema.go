@@ -41,7 +41,7 @@ type Field struct {
 	Nullable    bool
 	Default     string   // as YAML text; empty: none
 	Enum        []string // allowed words; nil: any
-	Min         float64  `yaml:"-"` // smallest number allowed, where Bounded
+	Min         float64  `yaml:"-"` // smallest number allowed, if HasMin
 	HasMin      bool     `yaml:"-"`
 	MinExcluded bool     `yaml:"-"` // Min itself is not allowed
 	Unit        string
