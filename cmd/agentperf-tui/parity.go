@@ -44,7 +44,7 @@ the band, 1 if it is not, 3 if the runs are not comparable.`,
 			percent, err := strconv.ParseFloat(strings.TrimSuffix(*band, "%"), 64)
 			if err != nil || !(percent > 0 && percent <= 100) {
 				return badInput(
-					problem.Errorf(problem.FlagValue, "--band: must be between 0 and 100%%, such as 2%%, got %q", *band),
+					problem.Errorf(problem.FlagValue, "--band: must be above 0 and at most 100%%, such as 2%%, got %q", *band),
 				)
 			}
 			opt.Band = percent / 100
