@@ -34,19 +34,19 @@ func TestPortInWorkbench(t *testing.T) {
 	term.Press("p")
 	term.WaitFor("results/bm_agentperf_dsv4_5p1d/c1010") // found below the current directory
 	term.Press(s.path("res"))
-	term.WaitFor("folder     " + s.path("results"))
+	term.WaitFor("directory  " + s.path("results"))
 	term.Press("tab")
 	term.WaitUntil("the run below the completed path", func(screen string) bool {
 		return strings.Contains(screen, "as typed   "+s.path("results/")) && strings.Contains(screen, "▸ run ")
 	})
 	term.Press("enter")
-	term.WaitFor("2 must-fix")
+	term.WaitFor("2 must fix")
 
 	// Open the artifact of a field at its line.
 	term.Press("o")
 	term.WaitFor("▸      3  MODEL_PATH=")
 	term.Press("esc")
-	term.WaitFor("WHERE IT COMES FROM")
+	term.WaitFor("ORIGIN")
 
 	// Add the directory of the files to the mounts.
 	answered := 0
@@ -66,12 +66,12 @@ func TestPortInWorkbench(t *testing.T) {
 
 	// The datasets are in two directories: choose one from the list.
 	term.Press("s")
-	term.WaitFor("look for the datasets below")
+	term.WaitFor("search datasets below")
 	term.Press(s.path("data"), "enter")
 	term.WaitFor("2 files below the dataset roots")
 	term.Press("tab")
 	for range 2 {
-		term.WaitFor("2 candidates to choose from")
+		term.WaitFor("2 candidates: ")
 		term.Press("e")
 		term.WaitFor("1 of 2 candidates")
 		term.Press("down")
@@ -83,7 +83,7 @@ func TestPortInWorkbench(t *testing.T) {
 	answerAll(term, waitForAnswer)
 	term.Press("w")
 	term.WaitFor("changed by a known rule, 0 lost")
-	term.WaitFor(fmt.Sprintf("✓ nothing   %d answered", answered-1)) // the mount answers no question
+	term.WaitFor(fmt.Sprintf("✓ none   %d answered", answered-1)) // the mount answers no question
 	term.WaitUntil("three new files", func(screen string) bool {
 		return len(regexp.MustCompile(`(?m) new *$`).FindAllString(screen, -1)) == 3
 	})
@@ -102,7 +102,7 @@ func answerAll(term *frametest.Terminal, waitForAnswer func()) {
 	selected := regexp.MustCompile(`(?m)^ ▸ (must-fix|confirm|note) +(\S+)`)
 	for {
 		screen := term.WaitUntil("a question, or no open questions", func(screen string) bool {
-			return strings.Contains(screen, "✓ nothing is open") || selected.MatchString(screen)
+			return strings.Contains(screen, "✓ no open questions") || selected.MatchString(screen)
 		})
 		m := selected.FindStringSubmatch(screen)
 		if m == nil {

@@ -12,139 +12,138 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// ownValue is the kind of a question that only the user asked.
-const ownValue porter.TodoKind = "set"
+// userValue is the kind of a question for a field without a question of the port.
+const userValue porter.TodoKind = "set"
 
-// answer is an answer that is being typed, nil if none is. Whether it is acceptable
-// is said with every key.
+// answer is the input for the answer to a question. It is validated with each key.
 type answer struct {
-	*written
-	asked   porter.Todo
-	input   ui.Input
-	preview string // what would be written
-	refused error  // why it can't be
+	*resultView
+	question porter.Todo
+	input    ui.Input
+	preview  string // the value as it would be written
+	err      error  // why the value is invalid
 }
 
-// newAnswer asks a question, with what is written, or the first candidate where that
-// is a placeholder or nothing.
-func newAnswer(w *written, t porter.Todo) *answer {
-	a := &answer{written: w, asked: t}
-	f, there := w.fieldOf(t)
+// newAnswer returns an input for the answer to a question. It starts with the current
+// value, or with the first candidate if there is no value.
+func newAnswer(w *resultView, t porter.Todo) *answer {
+	a := &answer{resultView: w, question: t}
+	f, there := w.fieldFor(t)
 	switch {
 	case (t.Kind == porter.MustFix || !there) && len(t.Candidates) > 0:
 		a.input.SetValue(t.Candidates[0].Value)
 	case f.Class != porter.Missing:
 		a.input.SetValue(f.Value)
 	}
-	a.try()
+	a.updatePreview()
 	return a
 }
 
-// try finds out what would be written for what is typed.
-func (a *answer) try() {
-	a.preview, a.refused = "", nil
+// updatePreview validates the typed value.
+func (a *answer) updatePreview() {
+	a.preview, a.err = "", nil
 	if a.input.Value() != "" {
-		a.preview, a.refused = a.res.Preview(a.asked.ID, a.input.Value())
+		a.preview, a.err = a.res.Preview(a.question.ID, a.input.Value())
 	}
 }
 
-// key handles a key. Once that is over, given is the answer, or nil for none.
+// key handles a key. When over is true, given is the answer, or nil if there is none.
 func (a *answer) key(msg tea.KeyPressMsg) (given *porter.Answer, over bool) {
 	switch {
-	case key.Matches(msg, escKey):
+	case key.Matches(msg, cancelKey):
 		return nil, true
-	case key.Matches(msg, offerKey):
-		a.offer(1)
-	case key.Matches(msg, priorKey):
-		a.offer(-1)
-	case key.Matches(msg, giveKey):
-		if a.refused != nil { // it says why
+	case key.Matches(msg, nextCandidateKey):
+		a.selectCandidate(1)
+	case key.Matches(msg, previousCandidateKey):
+		a.selectCandidate(-1)
+	case key.Matches(msg, answerKey):
+		if a.err != nil { // is shown
 			return nil, false
 		}
-		return a.given(), true
+		return a.value(), true
 	default:
 		a.input.Key(msg)
-		a.try()
+		a.updatePreview()
 	}
 	return nil, false
 }
 
-// given is the answer that was typed, nil if there is nothing to it.
-func (a *answer) given() *porter.Answer {
+// value returns the typed answer; nil if it is empty or changes nothing.
+func (a *answer) value() *porter.Answer {
 	value := a.input.Value()
-	f, ok := a.fieldOf(a.asked)
+	f, ok := a.fieldFor(a.question)
 	same := ok && f.Value == value
 	switch {
-	case value == "", same && a.asked.Kind == ownValue:
+	case value == "", same && a.question.Kind == userValue:
 		return nil
-	case same && a.asked.Kind != porter.MustFix:
-		return &porter.Answer{ID: a.asked.ID, Accepted: true}
+	case same && a.question.Kind != porter.MustFix:
+		return &porter.Answer{ID: a.question.ID, Accepted: true}
 	}
-	return &porter.Answer{ID: a.asked.ID, Value: value}
+	return &porter.Answer{ID: a.question.ID, Value: value}
 }
 
 func (a *answer) paste(text string) {
 	a.input.Insert(text)
-	a.try()
+	a.updatePreview()
 }
 
-// offer puts the candidate after or before the one that stands there into the input.
-func (a *answer) offer(by int) {
-	n := len(a.asked.Candidates)
+// selectCandidate puts the next or previous candidate into the input.
+func (a *answer) selectCandidate(by int) {
+	n := len(a.question.Candidates)
 	if n == 0 {
 		return
 	}
 	next := 0
-	if i := a.offered(); i >= 0 {
+	if i := a.selectedCandidate(); i >= 0 {
 		next = (i + by + n) % n
 	}
-	a.input.SetValue(a.asked.Candidates[next].Value)
-	a.try()
+	a.input.SetValue(a.question.Candidates[next].Value)
+	a.updatePreview()
 }
 
-// offered is the candidate that stands in the input; -1: none.
-func (a *answer) offered() int {
-	return slices.IndexFunc(a.asked.Candidates, func(c porter.Candidate) bool { return c.Value == a.input.Value() })
+// selectedCandidate returns the index of the candidate in the input; -1: none.
+func (a *answer) selectedCandidate() int {
+	return slices.IndexFunc(a.question.Candidates, func(c porter.Candidate) bool { return c.Value == a.input.Value() })
 }
 
-// need is how many lines the list of questions needs for the answer.
-func (a *answer) need() int {
-	const rows = 3 // the question, the input, what would be written
+// neededLines returns the number of lines that the input needs in the list of questions.
+func (a *answer) neededLines() int {
+	const rows = 3 // question, input, preview
 	if a == nil {
 		return 0
 	}
-	return rows + len(a.asked.Candidates)
+	return rows + len(a.question.Candidates)
 }
 
-// rows are the lines under the question, at most h with candidates: what is typed,
-// what would be written, and what could be chosen.
+// rows draws the lines below the question, at most h with candidates: input, preview,
+// candidates.
 func (a *answer) rows(th ui.Theme, w, h int) []string {
-	rows := []string{belowLead + th.Paint(ui.Accent, "› ") + a.input.Draw(th, max(w-17, 1), true)}
-	at, n, note := a.offered(), len(a.asked.Candidates), ""
+	rows := []string{noteIndent + th.Paint(ui.Accent, "› ") + a.input.Draw(th, max(w-17, 1), true)}
+	at, n, note := a.selectedCandidate(), len(a.question.Candidates), ""
 	if all := ui.Plural(n, "candidate"); n > 0 && at >= 0 {
 		note = fmt.Sprintf("%d of %s · ", at+1, all)
 	} else if n > 0 {
-		note = all + ", ↓ chooses · "
+		note = all + ", ↓ selects · "
 	}
 	switch {
-	case a.refused != nil:
-		rows = append(rows, wrapped(th, belowLead+"  ", ui.Bad, a.refused.Error(), w)...)
+	case a.err != nil:
+		rows = append(rows, wrapIndented(th, noteIndent+"  ", ui.Bad, a.err.Error(), w)...)
 	case a.preview != "":
 		text := th.Paint(ui.Muted, note+"written as ") + th.Paint(ui.OK, ui.Clean(a.preview))
-		rows = append(rows, belowLead+"  "+text)
+		rows = append(rows, noteIndent+"  "+text)
 	case note != "":
-		rows = append(rows, belowLead+"  "+th.Paint(ui.Muted, strings.TrimSuffix(note, " · ")))
+		rows = append(rows, noteIndent+"  "+th.Paint(ui.Muted, strings.TrimSuffix(note, " · ")))
 	}
 	room := h - len(rows)
 	top := max(min(at-room/2, n-room), 0)
 	for i := top; i < n && i < top+room; i++ {
-		rows = append(rows, candidateRow(th, a.asked.Candidates[i], i == at, w))
+		rows = append(rows, candidateRow(th, a.question.Candidates[i], i == at, w))
 	}
 	return rows
 }
 
-// candidateRow is one of those that can be chosen: the path, and of a file its size and time.
-func candidateRow(th ui.Theme, c porter.Candidate, here bool, w int) string {
+// candidateRow draws a candidate: the path, and for files the size and time.
+func candidateRow(th ui.Theme, c porter.Candidate, selected bool, w int) string {
 	facts := ""
 	if c.Size > 0 {
 		facts = bytesText(c.Size)
@@ -152,14 +151,14 @@ func candidateRow(th ui.Theme, c porter.Candidate, here bool, w int) string {
 	if !c.Modified.IsZero() {
 		facts += "  " + c.Modified.Format("2006-01-02 15:04")
 	}
-	mark, path := "   ", tail(ui.Clean(c.Value), max(w-20-ui.Width(facts), 8))
-	if here {
+	mark, path := "   ", pathTail(ui.Clean(c.Value), max(w-20-ui.Width(facts), 8))
+	if selected {
 		mark, path = th.Paint(ui.Accent, " ▸ "), th.Selected.Render(path)
 	}
 	return "            " + ui.LeftRight(mark+path, th.Paint(ui.Muted, facts)+" ", max(w-12, 1))
 }
 
-// bytesText is a size as people read it.
+// bytesText formats a size with a unit.
 func bytesText(n int64) string {
 	switch {
 	case n < 10<<10:
@@ -172,9 +171,9 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%d GB", n>>30)
 }
 
-// previewOf is the line of a field as the answer would have it; false if it stays.
-func (a *answer) previewOf(l line, f porter.Field) (string, bool) {
-	if a == nil || a.preview == "" || !l.first || f.Path == "" || f.File != a.asked.File || f.Path != a.asked.Path {
+// previewLine returns the line of a field with the typed value; false for other fields.
+func (a *answer) previewLine(l line, f porter.Field) (string, bool) {
+	if a == nil || a.preview == "" || !l.first || f.Path == "" || f.File != a.question.File || f.Path != a.question.Path {
 		return "", false
 	}
 	key, _, found := strings.Cut(l.text, ": ")

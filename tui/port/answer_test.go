@@ -13,11 +13,11 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// The index of the datasets is made once, not anew with every answer.
+// The datasets are indexed once, not again with each answer.
 func TestDatasetsAreIndexedOnce(t *testing.T) {
 	t.Parallel()
-	eng := &lab{}
-	s := open(t, eng, sample)
+	eng := &sampleEngine{}
+	s := openScreen(t, eng, sample)
 	root := t.TempDir()
 	for _, d := range []string{"a", "b"} {
 		if err := os.CopyFS(filepath.Join(root, d), os.DirFS(sample+"/datasets")); err != nil {
@@ -25,69 +25,69 @@ func TestDatasetsAreIndexedOnce(t *testing.T) {
 		}
 	}
 	press(s, "s")
-	s.review.root.SetValue(root)
+	s.review.datasetRoot.SetValue(root)
 	press(s, "enter", "tab", "e")
 	if v := ansi.Strip(s.View()); !strings.Contains(v, "1 of 2 candidates") || !strings.Contains(v, "231 KB") {
-		t.Fatalf("drawn\n%s", v)
+		t.Fatalf("view\n%s", v)
 	}
 	press(s, "down")
 	want := filepath.Join(root, "b", filepath.Base(s.review.answer.input.Value()))
 	if s.review.answer.input.Value() != want || !strings.Contains(ansi.Strip(s.View()), "2 of 2") {
-		t.Errorf("the second is %s, want %s", s.review.answer.input.Value(), want)
+		t.Errorf("second candidate %s, want %s", s.review.answer.input.Value(), want)
 	}
 	press(s, "up", "up", "enter")
-	if f, _ := s.porting.result.fieldOf(porter.Todo{File: porter.Workload, Path: "trajectory_path"}); f.Value != want {
-		t.Errorf("written is %s, want %s", f.Value, want)
+	if f, _ := s.porting.result.fieldFor(porter.Todo{File: porter.Workload, Path: "trajectory_path"}); f.Value != want {
+		t.Errorf("field is %s, want %s", f.Value, want)
 	}
-	if last := eng.ports[len(eng.ports)-1]; last.Datasets == nil {
-		t.Error("the answer makes the index anew")
+	if last := eng.portCalls[len(eng.portCalls)-1]; last.Datasets == nil {
+		t.Error("the answer indexed the datasets again")
 	}
 }
 
-// An error of several lines is shown whole.
-func TestLongErrorsAreShownWhole(t *testing.T) {
+// An error of several lines is shown completely.
+func TestLongErrorsAreShownCompletely(t *testing.T) {
 	t.Parallel()
-	s := open(t, &lab{}, sample)
+	s := openScreen(t, &sampleEngine{}, sample)
 	long := strings.Repeat("a long reason, ", 30) + "and its end"
-	if cmd := s.fail(fmt.Errorf("%s", long)); cmd != nil || !strings.Contains(ansi.Strip(s.View()), "its end") {
-		t.Errorf("drawn\n%s", s.View())
+	if cmd := s.showError(fmt.Errorf("%s", long)); cmd != nil || !strings.Contains(ansi.Strip(s.View()), "its end") {
+		t.Errorf("view\n%s", s.View())
 	}
 	s.Leave()
 	if s.sheet != nil || s.stage != reviewing {
-		t.Error("it can't be closed")
+		t.Error("Leave did not close the error")
 	}
-	s = New(tree{&lab{}}, ui.NewTheme(true), "")
+	s = New(directoryEngine{&sampleEngine{}}, ui.NewTheme(true), "")
 	defer s.Close()
 	s.SetSize(60, 12)
 	s.chooser.err = fmt.Errorf("%s", long)
 	if !strings.Contains(ansi.Strip(s.View()), "its end") {
-		t.Errorf("drawn\n%s", s.View())
+		t.Errorf("view\n%s", s.View())
 	}
 }
 
-// Any field can be set, also one that nothing was asked about.
+// Any field can be set, even without a question about it.
 func TestAnyFieldCanBeSet(t *testing.T) {
 	t.Parallel()
-	s := open(t, &lab{}, sample)
-	s.review.files.goTo(porter.Recipe, "extra_mount")
+	s := openScreen(t, &sampleEngine{}, sample)
+	s.review.files.goToField(porter.Recipe, "extra_mount")
 	press(s, "e")
 	if s.review.answer == nil || !strings.Contains(ansi.Strip(s.View()), "▸ set       extra_mount") {
-		t.Fatalf("drawn\n%s", s.View())
+		t.Fatalf("view\n%s", s.View())
 	}
 	if press(s, "enter"); len(s.porting.opt.Answers) != 0 {
-		t.Errorf("as it was: %v", s.porting.opt.Answers)
+		t.Errorf("an unchanged value became an answer: %v", s.porting.opt.Answers)
 	}
 	press(s, "e", "backspace", ",", " ", "/", "d", "]")
 	if v := ansi.Strip(s.View()); !strings.Contains(v, `written as ["/scratch:/scratch", /d]`) {
-		t.Errorf("drawn\n%s", v)
+		t.Errorf("view\n%s", v)
 	}
 	press(s, "enter")
-	if f := s.review.files.fieldHere(); f.Path != "extra_mount" || f.Class != porter.Copied ||
+	if f := s.review.files.currentField(); f.Path != "extra_mount" || f.Class != porter.Copied ||
 		!strings.Contains(f.Value, "/d") || f.Evidence[0].Artifact != "answer" {
 		t.Errorf("set to %+v", f)
 	}
 	press(s, "k", "e")
-	if _, ok := s.review.askable(); s.review.answer != nil != ok {
-		t.Error("a line without a field has an input")
+	if _, ok := s.review.answerable(); s.review.answer != nil != ok {
+		t.Error("a line without a field can be answered")
 	}
 }

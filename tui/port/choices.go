@@ -2,15 +2,15 @@ package port
 
 import "strings"
 
-// choice is a row of the list from which a run directory is chosen.
+// choice is a row of the list of directories.
 type choice struct {
-	kind string // run, recent, folder, this
+	kind string // run, recent, directory, as typed
 	path string
 }
 
-// choices are what the typed path can become: runs that were found below it, then
-// folders, then what was ported before.
-func choices(typed string, dirs, runs, recent []string) []choice {
+// listChoices returns the choices for a typed path: runs below it, then directories, then
+// earlier ports.
+func listChoices(typed string, dirs, runs, recent []string) []choice {
 	var out []choice
 	seen := map[string]bool{}
 	add := func(kind, path string) {
@@ -29,10 +29,10 @@ func choices(typed string, dirs, runs, recent []string) []choice {
 			add("run", r)
 		}
 	}
-	base, prefix := split(typed)
+	base, prefix := splitPath(typed)
 	for _, d := range dirs {
 		if strings.HasPrefix(d, prefix) && (prefix != "" || !strings.HasPrefix(d, ".")) && !seen[base+d] {
-			add("folder", base+d)
+			add("directory", base+d)
 		}
 	}
 	if typed != "" {
@@ -46,15 +46,15 @@ func choices(typed string, dirs, runs, recent []string) []choice {
 	return out
 }
 
-// split takes a typed path apart: the folder, with its slash, and what is typed of a name in it.
-func split(typed string) (base, prefix string) {
+// splitPath splits a typed path into the directory, with its slash, and the start of a name.
+func splitPath(typed string) (base, prefix string) {
 	cut := strings.LastIndexByte(typed, '/') + 1
 	return typed[:cut], typed[cut:]
 }
 
-// completed is the typed path with what all folders that fit have in common.
-func completed(typed string, dirs []string) string {
-	base, prefix := split(typed)
+// completePath extends a typed path to the common prefix of all matching directories.
+func completePath(typed string, dirs []string) string {
+	base, prefix := splitPath(typed)
 	common, n := "", 0
 	for _, d := range dirs {
 		if !strings.HasPrefix(d, prefix) || prefix == "" && strings.HasPrefix(d, ".") {

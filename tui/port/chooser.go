@@ -14,117 +14,116 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// chooser lets a run directory be chosen: a path is typed, and what it can become
-// is listed below it.
+// chooser is the input of a run directory, with a list of choices for the typed path.
 type chooser struct {
 	eng    Engine
 	ctx    context.Context
 	wizard wizard
 	w, h   int
 
-	path   ui.Input
-	folder *listing // that is being typed
-	recent []string
-	rows   []choice
-	row    int
-	err    error // of the last attempt to port
+	path    ui.Input
+	listing *directoryListing // of the typed path
+	recent  []string
+	rows    []choice
+	cursor  int
+	err     error // of the last port
 }
 
-// listing is a folder as far as it is known.
-type listing struct {
-	of         string
+// directoryListing is a directory with its subdirectories and the runs below it.
+type directoryListing struct {
+	path       string
 	dirs, runs []string
 	err        error
-	pending    int // answers that are to come
-	stop       context.CancelFunc
+	pending    int // number of running commands
+	cancel     context.CancelFunc
 }
 
-// Bounds of the look around: a search below a project's root ends in time.
+// Limits of the search for runs, which may start at the root of a large file system.
 const (
-	lookDepth = 3
-	lookFor   = 3 * time.Second
+	searchDepth   = 3
+	searchTimeout = 3 * time.Second
 )
 
 type (
-	lookedMsg struct {
-		in         *listing
-		dirs, runs []string // one of them; nil: the other, or nothing
+	listedMsg struct {
+		listing    *directoryListing
+		dirs, runs []string // one of them is set
 		err        error
 	}
 	recentMsg struct{ dirs []string }
 )
 
-// start looks around, before the first attempt to port or after one that has failed.
+// start lists the choices, with the error of the last port if it failed.
 func (c *chooser) start(err error) tea.Cmd {
 	c.err = err
-	c.list()
+	c.updateRows()
 	ctx, eng := c.ctx, c.eng
-	return tea.Batch(c.look(), func() tea.Msg {
+	return tea.Batch(c.loadListing(), func() tea.Msg {
 		dirs, err := eng.Recent(ctx)
 		if err != nil {
-			return nil // a convenience: without it the path is typed
+			return nil // optional: the path can be typed
 		}
 		return recentMsg{dirs}
 	})
 }
 
-// look lists the folder that is being typed, and searches below it. A look at a
-// folder typed before is given up: one that hangs must not hold up the next.
-func (c *chooser) look() tea.Cmd {
-	base, _ := split(c.path.Value())
-	if c.folder != nil {
-		if base == c.folder.of {
+// loadListing lists the directory of the typed path, and searches for runs below it. The
+// previous listing is cancelled, since a hanging file system must not block the next one.
+func (c *chooser) loadListing() tea.Cmd {
+	base, _ := splitPath(c.path.Value())
+	if c.listing != nil {
+		if base == c.listing.path {
 			return nil
 		}
-		c.folder.stop()
+		c.listing.cancel()
 	}
-	ctx, done := context.WithTimeout(c.ctx, lookFor)
-	in := &listing{of: base, pending: 2, stop: done}
-	c.folder = in
+	ctx, done := context.WithTimeout(c.ctx, searchTimeout)
+	in := &directoryListing{path: base, pending: 2, cancel: done}
+	c.listing = in
 	eng, root := c.eng, cmp.Or(base, ".")
 	list := func() tea.Msg {
 		dirs, err := eng.List(ctx, root)
-		return lookedMsg{in: in, dirs: dirs, err: err}
+		return listedMsg{listing: in, dirs: dirs, err: err}
 	}
 	find := func() tea.Msg {
-		runs, err := eng.FindRuns(ctx, root, lookDepth)
+		runs, err := eng.FindRuns(ctx, root, searchDepth)
 		if len(runs) > 0 && errors.Is(err, context.DeadlineExceeded) {
-			err = nil // what was found in time is of use
+			err = nil // show the runs that were found
 		}
-		return lookedMsg{in: in, runs: runs, err: err}
+		return listedMsg{listing: in, runs: runs, err: err}
 	}
 	return tea.Batch(list, find)
 }
 
 func (m recentMsg) apply(s *Screen) tea.Cmd {
 	s.chooser.recent = m.dirs
-	s.chooser.list()
+	s.chooser.updateRows()
 	return nil
 }
 
-func (m lookedMsg) apply(s *Screen) tea.Cmd {
-	in := m.in // of a folder before it does not matter
+func (m listedMsg) apply(s *Screen) tea.Cmd {
+	in := m.listing // may be an older one, which is not shown
 	in.pending--
 	in.runs, in.dirs, in.err = append(in.runs, m.runs...), append(in.dirs, m.dirs...), cmp.Or(m.err, in.err)
-	s.chooser.list()
+	s.chooser.updateRows()
 	return nil
 }
 
-// list rebuilds the list for what is typed.
-func (c *chooser) list() {
+// updateRows updates the list for the typed path.
+func (c *chooser) updateRows() {
 	typed := c.path.Value()
 	var dirs, runs []string
-	if base, _ := split(typed); c.folder != nil && base == c.folder.of {
-		dirs, runs = c.folder.dirs, c.folder.runs
+	if base, _ := splitPath(typed); c.listing != nil && base == c.listing.path {
+		dirs, runs = c.listing.dirs, c.listing.runs
 	}
-	c.rows = choices(typed, dirs, runs, c.recent)
+	c.rows = listChoices(typed, dirs, runs, c.recent)
 	c.move(0)
 }
 
-func (c *chooser) move(by int) { c.row = max(min(c.row+by, len(c.rows)-1), 0) }
+func (c *chooser) move(by int) { c.cursor = max(min(c.cursor+by, len(c.rows)-1), 0) }
 
 func (c *chooser) keys() []key.Binding {
-	return []key.Binding{takeKey, completeKey, prevKey, followKey, escKey}
+	return []key.Binding{selectKey, completeKey, chooserUpKey, chooserDownKey, escKey}
 }
 
 func (c *chooser) typing() bool { return true }
@@ -133,77 +132,77 @@ func (c *chooser) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case key.Matches(msg, escKey):
 		return ui.Send(ui.Back{})
-	case key.Matches(msg, prevKey):
+	case key.Matches(msg, chooserUpKey):
 		c.move(-1)
-	case key.Matches(msg, followKey):
+	case key.Matches(msg, chooserDownKey):
 		c.move(1)
 	case key.Matches(msg, completeKey):
-		if base, _ := split(c.path.Value()); base == c.folder.of {
-			c.path.SetValue(completed(c.path.Value(), c.folder.dirs))
+		if base, _ := splitPath(c.path.Value()); base == c.listing.path {
+			c.path.SetValue(completePath(c.path.Value(), c.listing.dirs))
 		}
-		return c.typed()
-	case key.Matches(msg, takeKey):
-		return c.take()
+		return c.handleInput()
+	case key.Matches(msg, selectKey):
+		return c.acceptRow()
 	case c.path.Key(msg):
-		return c.typed()
+		return c.handleInput()
 	}
 	return nil
 }
 
 func (c *chooser) paste(text string) tea.Cmd {
 	c.path.Insert(text)
-	return c.typed()
+	return c.handleInput()
 }
 
-func (c *chooser) typed() tea.Cmd {
-	c.row, c.err = 0, nil
-	c.list()
-	return c.look()
+func (c *chooser) handleInput() tea.Cmd {
+	c.cursor, c.err = 0, nil
+	c.updateRows()
+	return c.loadListing()
 }
 
-// take opens the folder under the cursor, or ports the run.
-func (c *chooser) take() tea.Cmd {
+// acceptRow opens the selected directory, or ports the selected run.
+func (c *chooser) acceptRow() tea.Cmd {
 	if len(c.rows) == 0 {
 		return nil
 	}
-	at := c.rows[c.row]
-	if at.kind != "folder" {
+	at := c.rows[c.cursor]
+	if at.kind != "directory" {
 		c.err = nil
-		return c.wizard.begin(at.path)
+		return c.wizard.startPort(at.path)
 	}
 	c.path.SetValue(at.path + "/")
-	return c.typed()
+	return c.handleInput()
 }
 
 func (c *chooser) mouse(m ui.Mouse) tea.Cmd {
 	if m.Wheel != 0 {
 		c.move(m.Wheel)
-	} else if i := c.top() + m.Y - c.head(); m.Y >= c.head() && i < len(c.rows) {
-		c.row = i
+	} else if i := c.firstVisible() + m.Y - c.headerHeight(); m.Y >= c.headerHeight() && i < len(c.rows) {
+		c.cursor = i
 	}
 	return nil
 }
 
-// head is the height of what stands above the list.
-func (c *chooser) head() int { return 2 + len(c.advice(ui.Theme{})) }
+// headerHeight returns the number of lines above the list.
+func (c *chooser) headerHeight() int { return 2 + len(c.statusLines(ui.Theme{})) }
 
-// top is the first row in view.
-func (c *chooser) top() int {
-	room := c.h - c.head()
-	return max(min(c.row-room/2, len(c.rows)-room), 0)
+// firstVisible returns the first visible row.
+func (c *chooser) firstVisible() int {
+	room := c.h - c.headerHeight()
+	return max(min(c.cursor-room/2, len(c.rows)-room), 0)
 }
 
 func (c *chooser) view(th ui.Theme) string {
 	lines := []string{" " + th.Paint(ui.Muted, "run directory  ") + c.path.Draw(th, max(c.w-17, 1), true)}
-	lines = append(append(lines, c.advice(th)...), th.RuleLine(c.w))
-	for i := c.top(); i < len(c.rows) && len(lines) < c.h; i++ {
+	lines = append(append(lines, c.statusLines(th)...), th.RuleLine(c.w))
+	for i := c.firstVisible(); i < len(c.rows) && len(lines) < c.h; i++ {
 		at := c.rows[i]
 		role := ui.Muted
 		if at.kind == "run" || at.kind == "recent" {
 			role = ui.Accent
 		}
-		kind, path := ui.Fit(at.kind, 9), tail(ui.Clean(at.path), c.w-14)
-		if i == c.row {
+		kind, path := ui.Fit(at.kind, 9), pathTail(ui.Clean(at.path), c.w-14)
+		if i == c.cursor {
 			lines = append(lines, th.Selected.Render(ui.Fit("▸ "+kind+"  "+path, c.w)))
 		} else {
 			lines = append(lines, "  "+th.Paint(role, kind)+"  "+path)
@@ -212,33 +211,33 @@ func (c *chooser) view(th ui.Theme) string {
 	return strings.Join(lines, "\n")
 }
 
-// advice is what stands under the typed path: what went wrong, or what was found.
-func (c *chooser) advice(th ui.Theme) []string {
+// statusLines returns the lines below the typed path: an error, or the number of runs.
+func (c *chooser) statusLines(th ui.Theme) []string {
 	n := 0
 	for _, at := range c.rows {
 		if at.kind == "run" {
 			n++
 		}
 	}
-	folder := cmp.Or(c.folder, &listing{})
-	role, text := ui.Muted, fmt.Sprintf("a folder c<N> of the harness; looked for up to %d levels below", lookDepth)
+	listing := cmp.Or(c.listing, &directoryListing{})
+	role, text := ui.Muted, fmt.Sprintf("type a harness run directory c<N>; searched up to %d levels below", searchDepth)
 	switch {
 	case c.err != nil:
 		role, text = ui.Bad, "✗ "+c.err.Error()
-	case folder.err != nil && n == 0:
-		role, text = ui.Warn, "⚠ "+folder.err.Error()
-	case folder.pending > 0:
-		text = "looking …"
+	case listing.err != nil && n == 0:
+		role, text = ui.Warn, "⚠ "+listing.err.Error()
+	case listing.pending > 0:
+		text = "searching …"
 	case n == 1:
 		text = "1 run directory found"
 	case n > 1:
 		text = fmt.Sprintf("%d run directories found", n)
 	}
-	return wrapped(th, " ", role, text, c.w)
+	return wrapIndented(th, " ", role, text, c.w)
 }
 
-// tail is the end of a path, which tells paths apart, in w cells.
-func tail(path string, w int) string {
+// pathTail returns the end of a path, which distinguishes paths, in w cells.
+func pathTail(path string, w int) string {
 	if n := ui.Width(path); n > w {
 		return cutLeft(path, n-w+1)
 	}

@@ -1,12 +1,11 @@
-// Package port is the wizard that turns a harness run directory into a recipe and
-// a workload: it finds the directory, shows for every line of what is written
-// where it comes from, takes answers to what could not be known, and writes the
-// files. It knows the porter's results, not how they come about.
+// Package port is the wizard that ports a harness run directory to a recipe and a
+// workload. The user chooses the directory, reviews the origin of each line, answers
+// questions about values that were not found, and writes the files.
 //
-// The [Screen] routes what comes in to the pane that has the body, each with a
-// state, keys and a view of its own: the chooser of a directory, the porting of it,
-// the review of a result with its files, questions, artifacts and origin, the
-// writing of the files, a sheet with a long text, the viewer of artifacts.
+// The [Screen] passes messages to the active pane. The panes are: the chooser of a
+// directory, the progress of the port, the review of its result (files, questions,
+// artifacts, origin), the writing of the files, a sheet with a long text, and the viewer
+// of artifacts.
 package port
 
 import (
@@ -17,20 +16,20 @@ import (
 	"github.com/agentperf/agentperf-tui/porter/session"
 )
 
-// Engine is what this screen needs: a [session.Session], and of the engine a view of files.
+// Engine is a [session.Session] and a view of files.
 type Engine interface {
 	Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error)
-	// FindRuns lists run directories below a folder.
+	// FindRuns lists the run directories below a directory.
 	FindRuns(ctx context.Context, root string, depth int) ([]string, error)
-	// List lists the names of the folders in a folder, at most some thousands.
+	// List lists the names of the directories in a directory, at most some thousands.
 	List(ctx context.Context, dir string) ([]string, error)
-	// Recent lists run directories that were ported before, the latest first.
+	// Recent lists the run directories of earlier ports, the latest first.
 	Recent(ctx context.Context) ([]string, error)
-	// Excerpt is the part of a file that evidence points to.
+	// Excerpt reads the part of a file that evidence refers to.
 	Excerpt(ctx context.Context, path string, line, column, length int) (session.Excerpt, error)
 	Write(ctx context.Context, r *porter.Result, recipe, workload string, force bool) error
-	// Targets compares what would be written with what is there.
+	// Targets compares the files that would be written with the existing ones.
 	Targets(ctx context.Context, r *porter.Result, recipe, workload string) ([]session.Target, error)
-	// FileView opens an artifact for looking at it.
+	// FileView opens an artifact.
 	FileView(ctx context.Context, path string) (*engine.LogView, <-chan engine.LogGrowth, error)
 }

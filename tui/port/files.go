@@ -8,62 +8,62 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// files are the two written files, of which one is shown with a cursor.
+// files shows one of the two files, recipe or workload, with a cursor.
 type files struct {
-	*written
-	doc     int    // which of the files
-	at, top [2]int // line under the cursor, first line in view, from 0
-	h       int    // lines in view
+	*resultView
+	active               int    // index of the file that is shown
+	cursor, firstVisible [2]int // by file: line of the cursor, first visible line, from 0
+	h                    int    // height in lines
 }
 
-// here is the line under the cursor.
-func (f *files) here() line {
-	lines := f.docs[f.doc].lines
-	if i := f.at[f.doc]; i < len(lines) {
+// currentLine returns the line of the cursor.
+func (f *files) currentLine() line {
+	lines := f.docs[f.active].lines
+	if i := f.cursor[f.active]; i < len(lines) {
 		return lines[i]
 	}
 	return line{field: -1}
 }
 
-// fieldHere is the field of the line under the cursor.
-func (f *files) fieldHere() porter.Field { return f.field(f.here()) }
+// currentField returns the field of the line of the cursor.
+func (f *files) currentField() porter.Field { return f.fieldAt(f.currentLine()) }
 
 func (f *files) move(by int) {
-	f.at[f.doc] += by
+	f.cursor[f.active] += by
 	f.scroll()
 }
 
-// scroll keeps the cursors in range and in view.
+// scroll keeps the cursors in range and visible.
 func (f *files) scroll() {
-	for d := range f.at {
+	for d := range f.cursor {
 		n, h := len(f.docs[d].lines), max(f.h, 1)
-		f.at[d] = max(min(f.at[d], n-1), 0)
-		f.top[d] = max(min(f.top[d], f.at[d], n-h), f.at[d]-h+1, 0)
+		f.cursor[d] = max(min(f.cursor[d], n-1), 0)
+		f.firstVisible[d] = max(min(f.firstVisible[d], f.cursor[d], n-h), f.cursor[d]-h+1, 0)
 	}
 }
 
-// begin puts the cursor on the first field that was translated from a line of an artifact.
-func (f *files) begin() {
+// goToFirstTranslated moves the cursor to the first field translated from a line of an artifact.
+func (f *files) goToFirstTranslated() {
 	for i, l := range f.docs[0].lines {
-		field := f.field(l)
+		field := f.fieldAt(l)
 		if l.first && field.Class == porter.Translated && len(field.Evidence) > 0 && field.Evidence[0].Line > 0 {
-			f.at[0] = i
+			f.cursor[0] = i
 			return
 		}
 	}
-	f.at[0] = 0
+	f.cursor[0] = 0
 }
 
-// goTo puts the cursor on the line of a field.
-func (f *files) goTo(file porter.File, path string) bool {
+// goToField moves the cursor to a field; false if there is no such field.
+func (f *files) goToField(file porter.File, path string) bool {
 	for d := range f.docs {
 		if f.docs[d].file != file {
 			continue
 		}
 		for i, l := range f.docs[d].lines {
-			if l.first && f.field(l).Path == path {
-				f.doc, f.at[d] = d, i
-				f.top[d] = max(i-f.h/2, 0)
+			if l.first && f.fieldAt(l).Path == path {
+				f.active, f.cursor[d] = d, i
+				f.firstVisible[d] = max(i-f.h/2, 0)
 				f.scroll()
 				return true
 			}
@@ -72,25 +72,25 @@ func (f *files) goTo(file porter.File, path string) bool {
 	return false
 }
 
-// nextNoted goes to the next field that is no plain copy.
-func (f *files) nextNoted() {
-	lines := f.docs[f.doc].lines
+// nextNotCopied moves the cursor to the next field that is neither copied nor a default.
+func (f *files) nextNotCopied() {
+	lines := f.docs[f.active].lines
 	for k := 1; k <= len(lines); k++ {
-		i := (f.at[f.doc] + k) % len(lines)
-		if c := f.field(lines[i]).Class; lines[i].first && c != porter.Copied && c != porter.Default {
-			f.at[f.doc] = i
+		i := (f.cursor[f.active] + k) % len(lines)
+		if c := f.fieldAt(lines[i]).Class; lines[i].first && c != porter.Copied && c != porter.Default {
+			f.cursor[f.active] = i
 			f.scroll()
 			return
 		}
 	}
 }
 
-// other shows the other file.
-func (f *files) other() { f.doc = 1 - f.doc }
+// switchFile shows the other file.
+func (f *files) switchFile() { f.active = 1 - f.active }
 
 func (f *files) title(th ui.Theme, focused bool) string {
 	name := func(d int, text string) string {
-		if d == f.doc {
+		if d == f.active {
 			if focused {
 				return th.Title.Render(text)
 			}
@@ -101,27 +101,27 @@ func (f *files) title(th ui.Theme, focused bool) string {
 	return name(0, "recipe") + th.Rule.Render(" │ ") + name(1, "workload")
 }
 
-// view draws the lines in view; where an answer is being typed, its line is drawn as it would be.
+// view draws the visible lines. The line of an answer shows its preview.
 func (f *files) view(th ui.Theme, b rect, focused bool, a *answer) string {
-	doc := f.docs[f.doc]
+	doc := f.docs[f.active]
 	rows := make([]string, 0, b.h)
-	for i := f.top[f.doc]; i < len(doc.lines) && len(rows) < b.h; i++ {
+	for i := f.firstVisible[f.active]; i < len(doc.lines) && len(rows) < b.h; i++ {
 		rows = append(rows, f.row(th, i, b.w, focused, a))
 	}
 	return ui.Box(strings.Join(rows, "\n"), b.w, b.h)
 }
 
 func (f *files) row(th ui.Theme, i, w int, focused bool, a *answer) string {
-	l := f.docs[f.doc].lines[i]
+	l := f.docs[f.active].lines[i]
 	mark, role := " ", ui.Plain
 	if l.first {
-		mark, role = letter(f.field(l).Class)
+		mark, role = classMark(f.fieldAt(l).Class)
 	}
 	num, text, room := ui.Right(fmt.Sprint(i+1), 4), ui.Clean(l.text), w-9
-	if p, changes := a.previewOf(l, f.field(l)); changes {
+	if p, changes := a.previewLine(l, f.fieldAt(l)); changes {
 		return th.Paint(ui.Accent, "→"+num+" "+mark+"  "+ui.Fit(ui.Clean(p), room))
 	}
-	switch here := i == f.at[f.doc]; {
+	switch here := i == f.cursor[f.active]; {
 	case here && focused:
 		mark = th.Style(role).Inherit(th.Selected).Render(mark)
 		return th.Selected.Render("▸"+num+" ") + mark + th.Selected.Render("  "+ui.Fit(text, room))

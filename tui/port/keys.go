@@ -9,147 +9,148 @@ import (
 )
 
 var (
-	takeKey     = ui.Bind("enter", "port, or open the folder", "enter")
-	completeKey = ui.Bind("tab", "complete", "tab")
-	prevKey     = ui.Bind("↑", "up", "up")
-	followKey   = ui.Bind("↓", "down", "down")
-	escKey      = ui.Bind("esc", "back", "esc")
+	selectKey      = ui.Bind("enter", "port or open", "enter")
+	completeKey    = ui.Bind("tab", "complete", "tab")
+	chooserUpKey   = ui.Bind("↑", "up", "up")
+	chooserDownKey = ui.Bind("↓", "down", "down")
+	escKey         = ui.Bind("esc", "back", "esc")
+	cancelKey      = ui.Bind("esc", "cancel", "esc")
 
-	writeKey  = ui.Bind("w", "write", "w")
-	paneKey   = ui.Bind("tab", "pane", "tab")
-	fileKey   = ui.Bind("v", "recipe/workload", "v", "left", "right")
-	notedKey  = ui.Bind("n", "next not copied", "n")
-	editKey   = ui.Bind("e", "answer, set", "e", "enter")
-	acceptKey = ui.Bind("a", "accept", "a")
-	seekKey   = ui.Bind("s", "search datasets", "s")
-	undoKey   = ui.Bind("u", "undo answer", "u")
-	upKey     = ui.Bind("↑ k", "up", "up", "k")
-	downKey   = ui.Bind("↓ j", "down", "down", "j")
-	pageUp    = ui.Bind("pgup", "page up", "pgup")
-	pageDown  = ui.Bind("pgdn", "page down", "pgdown")
-	homeKey   = ui.Bind("g", "first", "home", "g")
-	endKey    = ui.Bind("G", "last", "end", "G")
+	writeKey     = ui.Bind("w", "write", "w")
+	paneKey      = ui.Bind("tab", "pane", "tab")
+	fileKey      = ui.Bind("v", "recipe/workload", "v", "left", "right")
+	notCopiedKey = ui.Bind("n", "next change", "n")
+	editKey      = ui.Bind("e", "answer or set", "e", "enter")
+	acceptKey    = ui.Bind("a", "accept", "a")
+	datasetsKey  = ui.Bind("s", "search datasets", "s")
+	undoKey      = ui.Bind("u", "undo answer", "u")
+	upKey        = ui.Bind("↑ k", "up", "up", "k")
+	downKey      = ui.Bind("↓ j", "down", "down", "j")
+	pageUp       = ui.Bind("pgup", "page up", "pgup")
+	pageDown     = ui.Bind("pgdn", "page down", "pgdown")
+	homeKey      = ui.Bind("g", "first", "home", "g")
+	endKey       = ui.Bind("G", "last", "end", "G")
 
-	giveKey  = ui.Bind("enter", "answer with this", "enter")
-	findKey  = ui.Bind("enter", "search", "enter")
-	offerKey = ui.Bind("↓", "next candidate", "down", "tab")
-	priorKey = ui.Bind("↑", "candidate before", "up")
+	answerKey            = ui.Bind("enter", "answer", "enter")
+	searchKey            = ui.Bind("enter", "search", "enter")
+	nextCandidateKey     = ui.Bind("↓", "next candidate", "down", "tab")
+	previousCandidateKey = ui.Bind("↑", "previous candidate", "up")
 
-	diffKey  = ui.Bind("d", "raw/written", "d")
-	openKey  = ui.Bind("o", "open artifact", "o")
-	wholeKey = ui.Bind("i", "read it whole", "i")
-	otherKey = ui.Bind("d", "launch lines/fields", "d", "tab")
-	yesKey   = ui.Bind("r", "replace them", "r")
-	shutKey  = ui.Bind("esc", "close", "esc", "q")
-	namesKey = ui.Bind("esc", "other names", "esc", "q")
+	diffKey       = ui.Bind("d", "before/after", "d")
+	openKey       = ui.Bind("o", "open artifact", "o")
+	expandKey     = ui.Bind("i", "expand", "i")
+	toggleDiffKey = ui.Bind("d", "launch lines/fields", "d", "tab")
+	replaceKey    = ui.Bind("r", "replace", "r")
+	closeSheetKey = ui.Bind("esc", "close", "esc", "q")
+	closeDiffKey  = ui.Bind("esc", "back", "esc", "q")
 
-	saveKey = ui.Bind("enter", "write", "enter")
-	nextKey = ui.Bind("tab", "other name", "tab", "up", "down")
+	writeFilesKey = ui.Bind("enter", "write", "enter")
+	nextNameKey   = ui.Bind("tab", "other name", "tab", "up", "down")
 )
 
-// moves are the keys that move in any list or text.
-var moves = []key.Binding{upKey, downKey, pageUp, pageDown, homeKey, endKey}
+// moveKeys move in all lists and texts.
+var moveKeys = []key.Binding{upKey, downKey, pageUp, pageDown, homeKey, endKey}
 
 func (r *review) keys() []key.Binding {
 	switch {
-	case r.root != nil:
-		return []key.Binding{findKey, escKey}
-	case r.answer != nil && len(r.answer.asked.Candidates) > 0:
-		return []key.Binding{giveKey, offerKey, priorKey, escKey}
+	case r.datasetRoot != nil:
+		return []key.Binding{searchKey, cancelKey}
+	case r.answer != nil && len(r.answer.question.Candidates) > 0:
+		return []key.Binding{answerKey, nextCandidateKey, previousCandidateKey, cancelKey}
 	case r.answer != nil:
-		return []key.Binding{giveKey, escKey}
+		return []key.Binding{answerKey, cancelKey}
 	}
-	edit, undo, accept := editKey, undoKey, ui.Disabled(acceptKey, r.notAcceptable())
-	_, any := r.askable()
+	edit, undo, accept := editKey, undoKey, ui.Disabled(acceptKey, r.acceptUnavailable())
+	_, any := r.answerable()
 	edit.SetEnabled(any)
-	undo.SetEnabled(len(r.job.opt.Answers) > 0)
-	if r.focus == onQuestions {
+	undo.SetEnabled(len(r.porting.opt.Answers) > 0)
+	if r.focus == questionsFocus {
 		return []key.Binding{
-			writeKey, edit, accept, openKey, diffKey, seekKey, wholeKey, undo, paneKey, fileKey, upKey, downKey,
+			writeKey, edit, accept, openKey, diffKey, datasetsKey, expandKey, undo, paneKey, fileKey, upKey, downKey,
 		}
 	}
 	return append([]key.Binding{
-		writeKey, paneKey, openKey, diffKey, notedKey, fileKey, edit, accept, seekKey, wholeKey, undo,
-	}, moves...)
+		writeKey, paneKey, openKey, diffKey, notCopiedKey, fileKey, edit, accept, datasetsKey, expandKey, undo,
+	}, moveKeys...)
 }
 
 func (r *review) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case r.root != nil:
-		return r.rootKey(msg)
+	case r.datasetRoot != nil:
+		return r.handleDatasetRootKey(msg)
 	case r.answer != nil:
-		return r.answerKey(msg)
+		return r.handleAnswerKey(msg)
 	case key.Matches(msg, writeKey):
-		return r.wizard.nameFiles()
+		return r.wizard.openWriting()
 	case key.Matches(msg, openKey):
-		return r.wizard.show(r.places())
+		return r.wizard.openViewer(r.locations())
 	case key.Matches(msg, undoKey):
-		return r.job.undo()
+		return r.porting.undo()
 	case key.Matches(msg, acceptKey):
-		return r.accept()
+		return r.acceptQuestion()
 	}
 	switch {
 	case key.Matches(msg, diffKey):
-		r.compare(false)
-	case key.Matches(msg, wholeKey):
-		r.wizard.open(r.whole())
+		r.openComparison(false)
+	case key.Matches(msg, expandKey):
+		r.wizard.openSheet(r.detailsSheet())
 	case key.Matches(msg, paneKey):
-		r.focus = (r.focus + 1) % panes
+		r.focus = (r.focus + 1) % focusCount
 		r.arrange()
 		r.move(0)
 	case key.Matches(msg, fileKey):
-		r.files.other()
-	case key.Matches(msg, notedKey):
-		r.files.nextNoted()
-	case key.Matches(msg, seekKey):
-		r.root = &ui.Input{}
-	case r.focus == onArtifacts && msg.String() == "enter":
-		r.goToResting()
+		r.files.switchFile()
+	case key.Matches(msg, notCopiedKey):
+		r.files.nextNotCopied()
+	case key.Matches(msg, datasetsKey):
+		r.datasetRoot = &ui.Input{}
+	case r.focus == artifactsFocus && msg.String() == "enter":
+		r.goToFirstField()
 	case key.Matches(msg, editKey):
-		r.ask()
+		r.openAnswer()
 	default:
-		r.move(motion(msg, r.boxes.file.h-1))
+		r.move(moveDistance(msg, r.layout.file.h-1))
 	}
 	return r.fetch()
 }
 
-// rootKey is for the folder in which the datasets are looked for.
-func (r *review) rootKey(msg tea.KeyPressMsg) tea.Cmd {
+// handleDatasetRootKey handles a key in the input of the directory with datasets.
+func (r *review) handleDatasetRootKey(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case key.Matches(msg, escKey):
-		r.dropInput()
-	case key.Matches(msg, findKey):
-		root := r.root.Value()
-		r.dropInput()
-		return r.job.lookBelow(root)
+	case key.Matches(msg, cancelKey):
+		r.closeInput()
+	case key.Matches(msg, searchKey):
+		root := r.datasetRoot.Value()
+		r.closeInput()
+		return r.porting.addDatasetRoot(root)
 	default:
-		r.root.Key(msg)
+		r.datasetRoot.Key(msg)
 	}
 	return nil
 }
 
-func (r *review) answerKey(msg tea.KeyPressMsg) tea.Cmd {
+func (r *review) handleAnswerKey(msg tea.KeyPressMsg) tea.Cmd {
 	given, over := r.answer.key(msg)
 	if over {
-		r.dropInput()
+		r.closeInput()
 	}
 	if given == nil {
 		return nil
 	}
-	return r.job.answer(*given)
+	return r.porting.answer(*given)
 }
 
-// accept settles the question under the cursor.
-func (r *review) accept() tea.Cmd {
-	if why := r.notAcceptable(); why != "" {
-		return ui.Send(ui.Toast{Text: "nothing to accept: " + why, Role: ui.Warn})
+// acceptQuestion confirms the current value of the selected question.
+func (r *review) acceptQuestion() tea.Cmd {
+	if why := r.acceptUnavailable(); why != "" {
+		return ui.Send(ui.Toast{Text: "accept: " + why, Role: ui.Warn})
 	}
 	t, _ := r.question()
-	return r.job.answer(porter.Answer{ID: t.ID, Accepted: true})
+	return r.porting.answer(porter.Answer{ID: t.ID, Accepted: true})
 }
 
-// motion is by how many lines a key moves; 0 if it is for something else.
-func motion(msg tea.KeyPressMsg, page int) int {
+// moveDistance returns the number of lines that a key moves by; 0 for other keys.
+func moveDistance(msg tea.KeyPressMsg, page int) int {
 	switch {
 	case key.Matches(msg, upKey):
 		return -1
@@ -167,5 +168,5 @@ func motion(msg tea.KeyPressMsg, page int) int {
 	return 0
 }
 
-// farAway is more lines than any list or text has.
+// farAway is larger than the number of lines of any list or text.
 const farAway = 1 << 30

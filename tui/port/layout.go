@@ -3,24 +3,24 @@ package port
 // rect is a part of the body in cells.
 type rect struct{ x, y, w, h int }
 
-// boxes are the parts of the body while a result is looked at. Titles take a line above each.
-type boxes struct {
-	wide      bool // three columns; otherwise one below the other
-	artifacts rect // no width: left out
+// reviewLayout has the parts of the body during the review. Each has a title line above it.
+type reviewLayout struct {
+	wide      bool // three columns; otherwise one above the other
+	artifacts rect // no width: hidden
 	file      rect
-	origin    rect // of the line under the cursor
+	origin    rect // of the selected line
 	todos     rect
 }
 
-const wideFrom = 110
+const wideWidth = 110
 
-// layout arranges a result. Narrow terminals lose the artifacts and have the
-// origin below the file; low ones lose lines of the questions, then of the origin.
-// need is how many lines the questions need now; up to half of the body is theirs.
-func layout(w, h, need int) boxes {
+// arrangeReview divides a body of w × h cells. A narrow body hides the artifacts and has
+// the origin below the file. A low one drops lines of the questions, then of the origin.
+// need is the number of lines that the questions need, at most half of the body.
+func arrangeReview(w, h, need int) reviewLayout {
 	w, h = max(w, 0), max(h, 0)
-	var b boxes
-	b.wide = w >= wideFrom
+	var b reviewLayout
+	b.wide = w >= wideWidth
 	todos := max(min(h/4, 12), 2, min(need, h/2-2))
 	if b.wide {
 		y := 3 // facts, rule, titles

@@ -14,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// origin tells where fields come from. Of the artifacts it keeps excerpts.
+// origin shows where fields come from, with excerpts of the artifacts.
 type origin struct {
 	eng      Engine
 	ctx      context.Context
@@ -26,21 +26,21 @@ func newOrigin(ctx context.Context, eng Engine) origin {
 	return origin{eng: eng, ctx: ctx, excerpts: map[porter.Evidence]excerpt{}}
 }
 
-// excerpt is what was read for a piece of evidence.
+// excerpt is the text that a piece of evidence refers to.
 type excerpt struct {
 	session.Excerpt
 	err error
 }
 
 type excerptMsg struct {
-	of porter.Evidence
+	evidence porter.Evidence
 	excerpt
 }
 
-// maxExcerpts bounds what is kept.
+// maxExcerpts limits the excerpts in memory.
 const maxExcerpts = 1000
 
-// fetch reads what the evidence of a field points to, one at a time.
+// fetch reads the excerpt for a field, unless another one is being read.
 func (o *origin) fetch(dir string, f porter.Field) tea.Cmd {
 	if o.fetching || len(f.Evidence) == 0 {
 		return nil
@@ -66,20 +66,20 @@ func (o *origin) fetch(dir string, f porter.Field) tea.Cmd {
 
 func (m excerptMsg) apply(s *Screen) tea.Cmd {
 	s.review.origin.fetching = false
-	s.review.origin.excerpts[m.of] = m.excerpt
+	s.review.origin.excerpts[m.evidence] = m.excerpt
 	return s.fetch()
 }
 
-// about tells where what is under the cursor comes from, in some h lines of w cells:
-// rule, evidence with the part that matched, why.
-func (r *review) about(th ui.Theme, w, h int) []string {
-	if r.focus == onArtifacts {
-		return r.artifacts.about(th, w)
+// details describes the origin of the selected item in about h lines of w cells: rule,
+// evidence with its excerpt, and reason.
+func (r *review) details(th ui.Theme, w, h int) []string {
+	if r.focus == artifactsFocus {
+		return r.artifacts.details(th, w)
 	}
 	var out, asked []string
 	if t, ok := r.question(); ok {
 		asked = th.PaintWrapped(kindRole(t.Kind), string(t.Kind)+": "+t.Message, w)
-		if r.focus == onQuestions {
+		if r.focus == questionsFocus {
 			if out, asked = asked, nil; t.Path == "" {
 				return out
 			}
@@ -88,12 +88,12 @@ func (r *review) about(th ui.Theme, w, h int) []string {
 			}
 		}
 	}
-	l := r.files.here()
+	l := r.files.currentLine()
 	if l.field < 0 {
 		return append(out, th.Paint(ui.Muted, "no field on this line"))
 	}
-	f := r.files.field(l)
-	mark, role := letter(f.Class)
+	f := r.files.fieldAt(l)
+	mark, role := classMark(f.Class)
 	head := th.Paint(role, mark+" "+string(f.Class))
 	if rule := "  " + ui.Clean(f.Rule); f.Rule == "" || ui.Width(head+rule) <= w {
 		out = append(out, strings.TrimRight(head+rule, " "))
@@ -101,12 +101,12 @@ func (r *review) about(th ui.Theme, w, h int) []string {
 		out = append(append(out, head), ui.Wrap(f.Rule, w)...)
 	}
 	if len(f.Evidence) > 0 {
-		out = append(out, r.origin.evidence(th, f.Evidence[0], w, max(h-len(out)-2, 1))...)
+		out = append(out, r.origin.drawEvidence(th, f.Evidence[0], w, max(h-len(out)-2, 1))...)
 		if more := f.Evidence[1:]; len(more) > 0 {
-			out = append(out, th.PaintWrapped(ui.Muted, "also "+alsoAt(more), w)...)
+			out = append(out, th.PaintWrapped(ui.Muted, "also "+locationsText(more), w)...)
 		}
 	} else {
-		out = append(out, th.Paint(ui.Muted, "no artifact shows it"))
+		out = append(out, th.Paint(ui.Muted, "not found in any artifact"))
 	}
 	if f.Why != "" {
 		out = append(out, th.PaintWrapped(ui.Muted, "why: "+f.Why, w)...)
@@ -119,8 +119,8 @@ func (r *review) about(th ui.Theme, w, h int) []string {
 	return append(out, ui.Wrap(f.Value, w)...)
 }
 
-func (o *origin) evidence(th ui.Theme, e porter.Evidence, w, most int) []string {
-	head := th.Paint(ui.Accent, ui.Clean(place(e)))
+func (o *origin) drawEvidence(th ui.Theme, e porter.Evidence, w, most int) []string {
+	head := th.Paint(ui.Accent, ui.Clean(locationText(e)))
 	if e.Key != "" {
 		head += "  " + th.Paint(ui.Muted, ui.Clean(e.Key))
 	}
@@ -135,15 +135,15 @@ func (o *origin) evidence(th ui.Theme, e porter.Evidence, w, most int) []string 
 	if most < unlimited/2 {
 		most = min(most, 5)
 	}
-	for _, l := range lighten(th, x.Excerpt, w-2, most) {
+	for _, l := range drawExcerpt(th, x.Excerpt, w-2, most) {
 		out = append(out, "  "+l)
 	}
 	return out
 }
 
-// lighten draws an excerpt with the matched part lit: a little before it, and
-// what follows, in at most n lines of w cells.
-func lighten(th ui.Theme, x session.Excerpt, w, n int) []string {
+// drawExcerpt draws an excerpt with the match highlighted: some text before it and the
+// text after it, in at most n lines of w cells.
+func drawExcerpt(th ui.Theme, x session.Excerpt, w, n int) []string {
 	if w < 8 || n < 1 {
 		return nil
 	}
@@ -160,26 +160,26 @@ func lighten(th ui.Theme, x session.Excerpt, w, n int) []string {
 	if n >= unlimited/2 {
 		end = len(text)
 	}
-	return lit(th, ui.Accent, text, from, to, w, n, end)
+	return highlight(th, ui.Accent, text, from, to, w, n, end)
 }
 
-// place is where a piece of evidence stands.
-func place(e porter.Evidence) string {
+// locationText returns artifact and line of a piece of evidence.
+func locationText(e porter.Evidence) string {
 	if e.Line == 0 {
 		return e.Artifact
 	}
 	return fmt.Sprintf("%s:%d", e.Artifact, e.Line)
 }
 
-// alsoAt names other places that say the same.
-func alsoAt(evs []porter.Evidence) string {
+// locationsText lists further evidence of the same value.
+func locationsText(evs []porter.Evidence) string {
 	names := make([]string, 0, len(evs))
 	for i, e := range evs {
 		if i == 4 && len(evs) > 5 {
 			names = append(names, fmt.Sprintf("%d more", len(evs)-i))
 			break
 		}
-		at := place(e)
+		at := locationText(e)
 		if e.Key != "" {
 			at += " " + e.Key
 		}
@@ -188,5 +188,5 @@ func alsoAt(evs []porter.Evidence) string {
 	return strings.Join(names, ", ")
 }
 
-// cutLeft leaves the first n cells of a text out.
+// cutLeft replaces the first n+1 cells of a text with an ellipsis.
 func cutLeft(s string, n int) string { return ansi.TruncateLeft(s, n+1, "…") }

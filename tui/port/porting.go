@@ -14,61 +14,61 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// porting is the port of a directory, made anew with each answer that is given.
+// porting is the port of a directory. It is repeated with each answer.
 type porting struct {
 	inert
 	eng Engine
 	ctx context.Context
 	w   int
 
-	dir    string
-	opt    porter.Options
-	before porter.Options // the last change
-	kept   int            // answers that have been written
-	result *written       // of the last port that has ended well
+	dir          string
+	opt          porter.Options
+	previousOpt  porter.Options // before the last change
+	savedAnswers int            // number of answers that have been written
+	result       *resultView    // of the last successful port
 
-	now *run // nil: none
-	at  porter.Progress
+	running  *portRun // nil: none is running
+	progress porter.Progress
 }
 
-// run is a port under way.
-type run struct {
+// portRun is a running port.
+type portRun struct {
 	ctx      context.Context
-	stop     context.CancelFunc
+	cancel   context.CancelFunc
 	progress chan porter.Progress
 }
 
 type (
 	portedMsg struct {
-		run   *run
-		shown *written
-		names [2]string
-		err   error
+		run    *portRun
+		result *resultView
+		names  [2]string
+		err    error
 	}
 	progressMsg struct {
-		run *run
-		at  porter.Progress
+		run      *portRun
+		progress porter.Progress
 	}
 )
 
 // begin ports another directory.
 func (p *porting) begin(dir string) tea.Cmd {
-	p.dir, p.opt, p.before, p.kept = dir, porter.Options{}, porter.Options{}, 0
-	p.result = &written{res: &porter.Result{}}
+	p.dir, p.opt, p.previousOpt, p.savedAnswers = dir, porter.Options{}, porter.Options{}, 0
+	p.result = &resultView{res: &porter.Result{}}
 	return p.port()
 }
 
-// port reads the directory. A port that is asked for while one runs ends the earlier one.
+// port ports the directory. It cancels a running port.
 func (p *porting) port() tea.Cmd {
-	p.giveUp()
-	r := &run{progress: make(chan porter.Progress, 1)}
-	r.ctx, r.stop = context.WithCancel(p.ctx)
-	p.now, p.at = r, porter.Progress{}
+	p.cancelRun()
+	r := &portRun{progress: make(chan porter.Progress, 1)}
+	r.ctx, r.cancel = context.WithCancel(p.ctx)
+	p.running, p.progress = r, porter.Progress{}
 	eng, dir, opt := p.eng, p.dir, p.options()
 	opt.Progress = func(p porter.Progress) {
 		select {
 		case r.progress <- p:
-		default: // the screen is behind: it gets a later one
+		default: // not received in time: later ones follow
 		}
 	}
 	return tea.Batch(func() tea.Msg {
@@ -77,29 +77,29 @@ func (p *porting) port() tea.Cmd {
 		opt.RecipeOut, opt.WorkloadOut = m.names[0], m.names[1]
 		var res *porter.Result
 		if res, m.err = eng.Port(r.ctx, dir, opt); m.err == nil {
-			m.shown, m.err = show(res)
+			m.result, m.err = newResultView(res)
 		}
 		return m
-	}, r.wait)
+	}, r.waitForProgress)
 }
 
-// options are what the port is made with, to be handed to a command.
+// options returns a copy of the options, for use in a command.
 func (p *porting) options() porter.Options {
 	opt := p.opt
 	opt.Answers = slices.Clone(opt.Answers)
 	return opt
 }
 
-// giveUp ends the port that runs, and makes its answer void.
-func (p *porting) giveUp() {
-	if p.now != nil {
-		p.now.stop()
-		p.now = nil
+// cancelRun cancels the running port. Its result will be dropped.
+func (p *porting) cancelRun() {
+	if p.running != nil {
+		p.running.cancel()
+		p.running = nil
 	}
 }
 
-// wait waits for a sign of life.
-func (r *run) wait() tea.Msg {
+// waitForProgress waits for the next progress message.
+func (r *portRun) waitForProgress() tea.Msg {
 	select {
 	case at, ok := <-r.progress:
 		if ok {
@@ -111,35 +111,35 @@ func (r *run) wait() tea.Msg {
 }
 
 func (m progressMsg) apply(s *Screen) tea.Cmd {
-	if m.run != s.porting.now {
+	if m.run != s.porting.running {
 		return nil
 	}
-	s.porting.at = m.at
-	return m.run.wait
+	s.porting.progress = m.progress
+	return m.run.waitForProgress
 }
 
-// ended takes the end of a port; false if it was given up.
-func (p *porting) ended(m portedMsg) bool {
-	if m.run != p.now {
+// handleEnded handles the end of a port; false if it was cancelled.
+func (p *porting) handleEnded(m portedMsg) bool {
+	if m.run != p.running {
 		return false
 	}
-	p.giveUp()
+	p.cancelRun()
 	if m.err == nil {
-		p.result, p.opt.Datasets = m.shown, m.shown.res.Datasets
+		p.result, p.opt.Datasets = m.result, m.result.res.Datasets
 	}
 	return true
 }
 
-// apply takes a result, of the first port or of one with other answers.
+// apply handles the result of the first port, or of one with other answers.
 func (m portedMsg) apply(s *Screen) tea.Cmd {
 	switch {
-	case !s.porting.ended(m):
+	case !s.porting.handleEnded(m):
 		return nil
-	case m.err != nil && s.stage >= reviewing: // an answer, or a folder, that can't be
-		s.porting.takeBack()
-		return s.fail(m.err)
+	case m.err != nil && s.stage >= reviewing: // an invalid answer or directory
+		s.porting.revert()
+		return s.showError(m.err)
 	case m.err != nil:
-		s.stage, s.given = choosing, false
+		s.stage, s.hasDirectory = choosing, false
 		var parent *porter.ParentError
 		if errors.As(m.err, &parent) {
 			s.chooser.path.SetValue(strings.TrimSuffix(s.porting.dir, "/") + "/")
@@ -147,10 +147,10 @@ func (m portedMsg) apply(s *Screen) tea.Cmd {
 		}
 		return s.chooser.start(m.err)
 	}
-	s.review.show()
-	if s.stage < reviewing { // later, names may be being typed
+	s.review.update()
+	if s.stage < reviewing { // otherwise the names may be in use already
 		s.stage = reviewing
-		s.review.files.begin()
+		s.review.files.goToFirstTranslated()
 		s.review.files.scroll()
 		s.writing.names[0].SetValue(m.names[0])
 		s.writing.names[1].SetValue(m.names[1])
@@ -158,65 +158,65 @@ func (m portedMsg) apply(s *Screen) tea.Cmd {
 	return s.fetch()
 }
 
-// change ports again with other options.
-func (p *porting) change(to func(opt *porter.Options)) tea.Cmd {
-	p.before, p.opt = p.opt, p.options()
+// portWith changes the options and ports again.
+func (p *porting) portWith(to func(opt *porter.Options)) tea.Cmd {
+	p.previousOpt, p.opt = p.opt, p.options()
 	to(&p.opt)
 	return p.port()
 }
 
-// answer ports again with one answer more.
+// answer adds an answer and ports again.
 func (p *porting) answer(a porter.Answer) tea.Cmd {
-	if p.now != nil {
-		return ui.Send(ui.Toast{Text: "the last answer is still being worked in", Role: ui.Muted})
+	if p.running != nil {
+		return ui.Send(ui.Toast{Text: "the last answer is still being applied", Role: ui.Muted})
 	}
-	return p.change(func(opt *porter.Options) { opt.Answers = append(opt.Answers, a) })
+	return p.portWith(func(opt *porter.Options) { opt.Answers = append(opt.Answers, a) })
 }
 
-// undo ports again without the last answer.
+// undo removes the last answer and ports again.
 func (p *porting) undo() tea.Cmd {
 	n := len(p.opt.Answers)
 	if n == 0 {
 		return nil
 	}
-	p.kept = min(p.kept, n-1)
-	return p.change(func(opt *porter.Options) { opt.Answers = opt.Answers[:n-1] })
+	p.savedAnswers = min(p.savedAnswers, n-1)
+	return p.portWith(func(opt *porter.Options) { opt.Answers = opt.Answers[:n-1] })
 }
 
-// lookBelow ports again with one more folder that datasets are looked for in.
-func (p *porting) lookBelow(root string) tea.Cmd {
-	if root == "" || p.now != nil {
+// addDatasetRoot adds a directory to search for datasets and ports again.
+func (p *porting) addDatasetRoot(root string) tea.Cmd {
+	if root == "" || p.running != nil {
 		return nil
 	}
-	return p.change(func(opt *porter.Options) {
+	return p.portWith(func(opt *porter.Options) {
 		opt.DatasetRoots = append(slices.Clone(opt.DatasetRoots), root)
-		opt.Datasets = nil // the index is of the folders before
+		opt.Datasets = nil // the index is of the previous directories
 	})
 }
 
-// takeBack takes the last change back, of which the port could not be made.
-func (p *porting) takeBack() { p.opt = p.before }
+// revert undoes the last change of the options after a failed port.
+func (p *porting) revert() { p.opt = p.previousOpt }
 
-// unsaved says whether answers were given that are in no file.
-func (p *porting) unsaved() bool { return len(p.opt.Answers) > p.kept }
+// unsaved reports whether there are answers that were not written.
+func (p *porting) unsaved() bool { return len(p.opt.Answers) > p.savedAnswers }
 
-// saved tells that so many answers have been written.
-func (p *porting) saved(answers int) { p.kept = min(answers, len(p.opt.Answers)) }
+// markSaved records the number of answers that have been written.
+func (p *porting) markSaved(answers int) { p.savedAnswers = min(answers, len(p.opt.Answers)) }
 
-// view says what is being read.
+// view draws the progress.
 func (p *porting) view(th ui.Theme) string {
-	lines := []string{" " + th.Paint(ui.Muted, "reading ") + tail(ui.Clean(p.dir), p.w-10)}
-	if text := ui.Clean(p.at.Name); text != "" && p.at.Total > 0 {
-		bar := th.Bar(min(40, p.w-4), float64(p.at.Done)/float64(p.at.Total), ui.Accent)
+	lines := []string{" " + th.Paint(ui.Muted, "reading ") + pathTail(ui.Clean(p.dir), p.w-10)}
+	if text := ui.Clean(p.progress.Name); text != "" && p.progress.Total > 0 {
+		bar := th.Bar(min(40, p.w-4), float64(p.progress.Done)/float64(p.progress.Total), ui.Accent)
 		lines = append(lines, " "+bar+"  "+text)
 	} else if text != "" {
-		lines = append(lines, " "+th.Paint(ui.Muted, p.at.Stage+" "+text))
+		lines = append(lines, " "+th.Paint(ui.Muted, p.progress.Stage+" "+text))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// defaultNames are where recipe and workload go if nobody says otherwise: the
-// current folder, under the name of the run directory and its parent.
+// defaultNames returns the default names of recipe and workload: in the working
+// directory, after the run directory and its parent.
 func defaultNames(dir string) [2]string {
 	if abs, err := filepath.Abs(dir); err == nil {
 		dir = abs

@@ -10,31 +10,31 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// questions is the list of what could not be known, those that block first.
+// questions is the list of open questions, must-fix ones first.
 type questions struct {
-	*written
-	todos []porter.Todo
-	at    int
+	*resultView
+	todos  []porter.Todo
+	cursor int
 }
 
-// take shows the questions of a result; the cursor stays where it is.
-func (q *questions) take(w *written) {
-	q.written, q.todos = w, ranked(w.res)
+// setResult shows the questions of a result. The cursor stays.
+func (q *questions) setResult(w *resultView) {
+	q.resultView, q.todos = w, sortedQuestions(w.res)
 	q.move(0)
 }
 
-func (q *questions) move(by int) { q.at = max(min(q.at+by, len(q.todos)-1), 0) }
+func (q *questions) move(by int) { q.cursor = max(min(q.cursor+by, len(q.todos)-1), 0) }
 
-// here is the question under the cursor.
-func (q *questions) here() (porter.Todo, bool) {
-	if q.at < len(q.todos) {
-		return q.todos[q.at], true
+// current returns the selected question.
+func (q *questions) current() (porter.Todo, bool) {
+	if q.cursor < len(q.todos) {
+		return q.todos[q.cursor], true
 	}
 	return porter.Todo{}, false
 }
 
-// about is the question about a field.
-func (q *questions) about(f porter.Field) (porter.Todo, bool) {
+// forField returns the question about a field.
+func (q *questions) forField(f porter.Field) (porter.Todo, bool) {
 	for _, t := range q.todos {
 		if f.Path != "" && t.File == f.File && t.Path == f.Path {
 			return t, true
@@ -43,51 +43,51 @@ func (q *questions) about(f porter.Field) (porter.Todo, bool) {
 	return porter.Todo{}, false
 }
 
-// pick puts the cursor on a question; false if it is none of the list.
-func (q *questions) pick(id string) bool {
+// selectID selects a question; false if there is no such question.
+func (q *questions) selectID(id string) bool {
 	i := slices.IndexFunc(q.todos, func(t porter.Todo) bool { return t.ID == id })
 	if i >= 0 {
-		q.at = i
+		q.cursor = i
 	}
 	return i >= 0
 }
 
-// top is the first question in view among h lines.
-func (q *questions) top(h int, focused bool) int {
+// firstVisible returns the first visible question in h lines.
+func (q *questions) firstVisible(h int, focused bool) int {
 	if focused {
-		h -= len(q.below(ui.Theme{}))
+		h -= len(q.selectedNote(ui.Theme{}))
 	}
-	return max(min(q.at-h/2, len(q.todos)-h), 0)
+	return max(min(q.cursor-h/2, len(q.todos)-h), 0)
 }
 
-// click is by how many questions a click on a line of the list moves the cursor; the
-// line below the selected question belongs to it.
-func (q *questions) click(y, h int, focused bool) int {
-	top := q.top(h, focused)
-	if focused && y > q.at-top {
-		y -= len(q.below(ui.Theme{}))
+// rowDistance returns the number of questions from the cursor to line y of the list. The
+// note below the selected question belongs to that question.
+func (q *questions) rowDistance(y, h int, focused bool) int {
+	top := q.firstVisible(h, focused)
+	if focused && y > q.cursor-top {
+		y -= len(q.selectedNote(ui.Theme{}))
 	}
-	return top + y - q.at
+	return top + y - q.cursor
 }
 
 func (q *questions) view(th ui.Theme, b rect, focused bool, a *answer) string {
 	if len(q.todos) == 0 && a == nil {
-		return ui.Box(" "+th.Paint(ui.OK, "✓ nothing is open"), b.w, b.h)
+		return ui.Box(" "+th.Paint(ui.OK, "✓ no open questions"), b.w, b.h)
 	}
 	var rows []string
-	from := q.top(b.h, focused)
-	if a != nil { // it is first, then what comes after it
-		rows = append(questionRow(th, a.asked, true, b.w), a.rows(th, b.w, b.h-1)...)
-		from = min(q.at, len(q.todos))
+	from := q.firstVisible(b.h, focused)
+	if a != nil { // the answered question is first
+		rows = append(questionRow(th, a.question, true, b.w), a.rows(th, b.w, b.h-1)...)
+		from = min(q.cursor, len(q.todos))
 	}
 	for i := from; i < len(q.todos) && len(rows) < b.h; i++ {
 		t := q.todos[i]
-		if a != nil && t.ID == a.asked.ID {
+		if a != nil && t.ID == a.question.ID {
 			continue
 		}
-		selected := a == nil && i == q.at && focused
+		selected := a == nil && i == q.cursor && focused
 		if rows = append(rows, questionRow(th, t, selected, b.w)...); selected {
-			rows = append(rows, q.below(th)...)
+			rows = append(rows, q.selectedNote(th)...)
 		}
 	}
 	return ui.Box(strings.Join(rows, "\n"), b.w, b.h)
@@ -103,32 +103,35 @@ func questionRow(th ui.Theme, t porter.Todo, selected bool, w int) []string {
 	return []string{"   " + kind + "  " + name + "  " + th.Paint(ui.Muted, text)}
 }
 
-// belowLead is what lines below a question begin with.
-const belowLead = "             "
+// noteIndent is the indentation of lines below a question.
+const noteIndent = "             "
 
-// below is the line under the selected question: what could be chosen, or what stands there now.
-func (q *questions) below(th ui.Theme) []string {
-	t, ok := q.here()
+// selectedNote returns the line below the selected question: candidates, or the current value.
+func (q *questions) selectedNote(th ui.Theme) []string {
+	t, ok := q.current()
 	if !ok {
 		return nil
 	}
-	switch f, has := q.fieldOf(t); {
+	switch f, has := q.fieldFor(t); {
 	case len(t.Candidates) > 0:
 		n := ui.Plural(len(t.Candidates), "candidate")
-		return []string{belowLead + th.Paint(ui.Muted, n+" to choose from: ") + ui.Clean(t.Candidates[0].Value)}
+		return []string{noteIndent + th.Paint(ui.Muted, n+": ") + ui.Clean(t.Candidates[0].Value)}
 	case has:
-		return []string{belowLead + th.Paint(ui.Muted, "now "+ui.Clean(f.Value))}
+		return []string{noteIndent + th.Paint(ui.Muted, "current value "+ui.Clean(f.Value))}
 	}
 	return nil
 }
 
-func (q *questions) title(th ui.Theme, focused, again bool) string {
-	text := titled(th, "OPEN", focused)
+func (q *questions) title(th ui.Theme, focused, porting bool) string {
+	text := paneTitle(th, "Questions", focused)
+	if open := q.openCounts(th); len(open) > 0 {
+		text += " (" + strings.Join(open, ", ") + ")"
+	}
 	if n := len(q.res.Answers); n > 0 {
 		text += th.Paint(ui.OK, fmt.Sprintf("  ✓ %d answered", n))
 	}
-	if again {
-		text += th.Paint(ui.Muted, "  reading again …")
+	if porting {
+		text += th.Paint(ui.Muted, "  updating …")
 	}
 	return text
 }

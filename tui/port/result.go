@@ -11,36 +11,36 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// line is a line of a written file with the field that it shows.
+// line is a line of a file with its field.
 type line struct {
 	text  string
-	field int  // in the result's fields; -1: none
-	first bool // of the field's lines
+	field int  // index in the fields of the result; -1: none
+	first bool // is the first line of its field
 }
 
-// document is a written file, line by line.
+// document is a file as lines.
 type document struct {
 	file  porter.File
 	lines []line
 }
 
-// written is a result as it is shown.
-type written struct {
+// resultView is the result of a port, with its files as lines.
+type resultView struct {
 	res   *porter.Result
 	docs  [2]document
-	facts []string // what the run is, the most telling first
+	facts []string // summary of the run, the most important first
 }
 
-// field of a line; the zero value where it has none.
-func (w *written) field(l line) porter.Field {
+// fieldAt returns the field of a line; the zero value if it has none.
+func (w *resultView) fieldAt(l line) porter.Field {
 	if l.field < 0 || w.res == nil {
 		return porter.Field{}
 	}
 	return w.res.Fields[l.field]
 }
 
-// fieldOf is the field that a question is about.
-func (w *written) fieldOf(t porter.Todo) (porter.Field, bool) {
+// fieldFor returns the field that a question is about.
+func (w *resultView) fieldFor(t porter.Todo) (porter.Field, bool) {
 	for _, f := range w.res.Fields {
 		if f.File == t.File && f.Path == t.Path {
 			return f, true
@@ -49,9 +49,9 @@ func (w *written) fieldOf(t porter.Todo) (porter.Field, bool) {
 	return porter.Field{}, false
 }
 
-// show renders both files and finds the field of each line.
-func show(res *porter.Result) (*written, error) {
-	w := &written{res: res}
+// newResultView renders both files and finds the field of each line.
+func newResultView(res *porter.Result) (*resultView, error) {
+	w := &resultView{res: res}
 	data, err := res.RecipeYAML()
 	if err != nil {
 		return w, err
@@ -59,9 +59,9 @@ func show(res *porter.Result) (*written, error) {
 	var leaves []recipes.Leaf
 	if r, _ := recipes.ParseRecipe("recipe", data); r != nil {
 		leaves = append(r.Leaves(), recipes.Leaf{Canonical: "schema", Position: r.Position("schema")})
-		w.facts = facts(r)
+		w.facts = recipeFacts(r)
 	}
-	w.docs[0] = numbered(res, porter.Recipe, string(data), leaves)
+	w.docs[0] = newDocument(res, porter.Recipe, string(data), leaves)
 	if data, err = res.WorkloadYAML(); err != nil {
 		return w, err
 	}
@@ -69,13 +69,13 @@ func show(res *porter.Result) (*written, error) {
 	if wl, _ := recipes.ParseWorkload("workload", data); wl != nil {
 		leaves = wl.Leaves()
 	}
-	w.docs[1] = numbered(res, porter.Workload, string(data), leaves)
+	w.docs[1] = newDocument(res, porter.Workload, string(data), leaves)
 	return w, nil
 }
 
-// numbered gives each line its field. The lines of a list belong to the field
-// that begins above them.
-func numbered(res *porter.Result, file porter.File, text string, leaves []recipes.Leaf) document {
+// newDocument finds the field of each line. The lines of a list belong to the field
+// above them.
+func newDocument(res *porter.Result, file porter.File, text string, leaves []recipes.Leaf) document {
 	byPath := map[string]int{}
 	for i, f := range res.Fields {
 		if f.File == file {
@@ -107,8 +107,8 @@ func numbered(res *porter.Result, file porter.File, text string, leaves []recipe
 	return d
 }
 
-// facts says what the run is: what a person would recognise it by.
-func facts(r *recipes.Recipe) []string {
+// recipeFacts summarises the run: nodes, workers, users, engine.
+func recipeFacts(r *recipes.Recipe) []string {
 	var parts []string
 	add := func(n int, what string) {
 		if n > 0 {
@@ -132,26 +132,30 @@ func facts(r *recipes.Recipe) []string {
 	return append(out, r.Engine.Type)
 }
 
-// factLine says what the run is, and what stands against running it.
-func (w *written) factLine(th ui.Theme, width int) string {
-	res := w.res
-	var open []string
-	if n := res.CountOpen(porter.MustFix); n > 0 {
-		open = append(open, th.Paint(ui.Bad, fmt.Sprintf("%d must-fix", n)))
+// openCounts returns the numbers of open questions that must be fixed or confirmed.
+func (w *resultView) openCounts(th ui.Theme) (out []string) {
+	if n := w.res.CountOpen(porter.MustFix); n > 0 {
+		out = append(out, th.Paint(ui.Bad, fmt.Sprintf("%d must fix", n)))
 	}
-	if n := res.CountOpen(porter.Confirm); n > 0 {
-		open = append(open, th.Paint(ui.Warn, fmt.Sprintf("%d to confirm", n)))
+	if n := w.res.CountOpen(porter.Confirm); n > 0 {
+		out = append(out, th.Paint(ui.Warn, fmt.Sprintf("%d to confirm", n)))
 	}
+	return out
+}
+
+// factLine draws the summary of the run and the number of open questions.
+func (w *resultView) factLine(th ui.Theme, width int) string {
+	res, open := w.res, w.openCounts(th)
 	if len(open) == 2 && width < 80 {
 		open = open[:1]
 	}
 	right := strings.Join(open, "  ") + " "
 	if len(open) == 0 {
-		right = th.Paint(ui.OK, "✓ nothing open ")
+		right = th.Paint(ui.OK, "✓ no open questions ")
 	}
 	fits := func(parts []string) bool { return ui.Width(strings.Join(parts, " · "))+ui.Width(right)+2 <= width }
 	facts := append([]string{res.Source}, w.facts...)
-	if !fits(facts) { // the engine's name is the first to go, then the run's
+	if !fits(facts) { // drop the engine first, then the name of the run
 		facts = facts[:len(facts)-1]
 	}
 	if !fits(facts) {
@@ -163,8 +167,8 @@ func (w *written) factLine(th ui.Theme, width int) string {
 	return ui.LeftRight(" "+ui.Clean(strings.Join(facts, " · ")), right, width)
 }
 
-// classes are where a field can come from, in the order in which they are counted, with
-// the mark in the gutter.
+// classes are the classes of fields, in the order of the summary, with their marks in
+// the gutter.
 var classes = []struct {
 	class porter.Class
 	mark  string
@@ -178,8 +182,8 @@ var classes = []struct {
 	{porter.Missing, "T", ui.Bad},
 }
 
-// letter is the mark of a class.
-func letter(c porter.Class) (string, ui.Role) {
+// classMark returns the mark of a class.
+func classMark(c porter.Class) (string, ui.Role) {
 	for _, k := range classes {
 		if k.class == c {
 			return k.mark, k.role
@@ -188,7 +192,7 @@ func letter(c porter.Class) (string, ui.Role) {
 	return "?", ui.Warn
 }
 
-// summary counts the fields by class, as much as fits into w cells.
+// summary counts the fields by class, or the open questions if w is too small.
 func summary(res *porter.Result, w int) (string, ui.Role) {
 	counts := res.Summary()
 	role := ui.OK
@@ -212,25 +216,25 @@ func summary(res *porter.Result, w int) (string, ui.Role) {
 		return long, role
 	}
 	open := res.CountOpen(porter.MustFix) + res.CountOpen(porter.Confirm)
-	return fmt.Sprintf("%d fields, %s open", len(res.Fields), ui.Plural(open, "question")), role
+	return fmt.Sprintf("%d fields, %s", len(res.Fields), ui.Plural(open, "open question")), role
 }
 
-// restsOn says whether a field rests on an artifact, or a file below it.
-func restsOn(f porter.Field, name string) bool {
+// comesFrom reports whether a field comes from an artifact, or from a file below it.
+func comesFrom(f porter.Field, name string) bool {
 	return slices.ContainsFunc(f.Evidence, func(e porter.Evidence) bool {
 		return e.Artifact == name || strings.HasPrefix(e.Artifact, name+"/")
 	})
 }
 
-// ranked are the questions, those that block first.
-func ranked(res *porter.Result) []porter.Todo {
+// sortedQuestions returns the questions, must-fix ones first.
+func sortedQuestions(res *porter.Result) []porter.Todo {
 	rank := map[porter.TodoKind]int{porter.MustFix: 0, porter.Confirm: 1, porter.Note: 2}
 	return slices.SortedStableFunc(slices.Values(res.Todos), func(a, b porter.Todo) int {
 		return cmp.Compare(rank[a.Kind], rank[b.Kind])
 	})
 }
 
-// kindRole is how much a question matters; others than these are remarks.
+// kindRole returns the role of a kind of question.
 func kindRole(k porter.TodoKind) ui.Role {
 	return cmp.Or(map[porter.TodoKind]ui.Role{porter.MustFix: ui.Bad, porter.Confirm: ui.Warn}[k], ui.Muted)
 }

@@ -9,48 +9,48 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// focus is the pane that has the keys.
+// focus is the focused part of the review.
 type focus int
 
 const (
-	onFile focus = iota
-	onQuestions
-	onArtifacts
-	panes
+	fileFocus focus = iota
+	questionsFocus
+	artifactsFocus
+	focusCount
 )
 
-// review is a result being looked at: the written files, where each line comes from,
-// the artifacts, and the questions, which are answered here.
+// review shows the result of a port: the files, the origin of each line, the artifacts,
+// and the questions with their answers.
 type review struct {
-	wizard wizard
-	job    *porting
-	w, h   int
-	boxes  boxes
-	focus  focus
+	wizard  wizard
+	porting *porting
+	w, h    int
+	layout  reviewLayout
+	focus   focus
 
-	files     files
-	artifacts artifacts
-	questions questions
-	origin    origin
-	answer    *answer   // being typed; nil: none
-	root      *ui.Input // folder to look for the datasets in, being typed; nil: none
+	files       files
+	artifacts   artifacts
+	questions   questions
+	origin      origin
+	answer      *answer   // nil: no answer is being typed
+	datasetRoot *ui.Input // directory of datasets; nil: not being typed
 }
 
-// begin is for another directory.
-func (r *review) begin() {
-	r.focus, r.answer, r.root = onFile, nil, nil
+// reset prepares the review of another directory.
+func (r *review) reset() {
+	r.focus, r.answer, r.datasetRoot = fileFocus, nil, nil
 	r.files, r.artifacts, r.questions = files{}, artifacts{}, questions{}
 	clear(r.origin.excerpts)
-	r.show()
+	r.update()
 }
 
-// show shows the result of the port. The cursors stay where they are.
-func (r *review) show() {
-	w := r.job.result
-	r.files.written, r.artifacts.written = w, w
-	r.questions.take(w)
+// update shows the result of the port. The cursors stay.
+func (r *review) update() {
+	w := r.porting.result
+	r.files.resultView, r.artifacts.resultView = w, w
+	r.questions.setResult(w)
 	r.arrange()
-	if r.focus == onQuestions {
+	if r.focus == questionsFocus {
 		r.move(0)
 	}
 }
@@ -60,34 +60,34 @@ func (r *review) setSize(w, h int) {
 	r.arrange()
 }
 
-// arrange lays the parts out; candidates for the answer that is being typed need room.
+// arrange updates the layout, with space for the candidates of an answer.
 func (r *review) arrange() {
-	r.boxes = layout(r.w, r.h, r.answer.need())
-	r.files.h = r.boxes.file.h
+	r.layout = arrangeReview(r.w, r.h, r.answer.neededLines())
+	r.files.h = r.layout.file.h
 	r.files.scroll()
 }
 
-// typing says whether keys are text now.
-func (r *review) typing() bool { return r.answer != nil || r.root != nil }
+// typing reports whether keys are text.
+func (r *review) typing() bool { return r.answer != nil || r.datasetRoot != nil }
 
-// fetch reads the excerpt for the line under the cursor.
-func (r *review) fetch() tea.Cmd { return r.origin.fetch(r.job.dir, r.files.fieldHere()) }
+// fetch reads the excerpt for the selected line.
+func (r *review) fetch() tea.Cmd { return r.origin.fetch(r.porting.dir, r.files.currentField()) }
 
-// question is the one that is being answered, or the one under the cursor: in the
-// list the selected one, in the file the one about the line's field.
+// question returns the question being answered, or the one selected in the list, or the
+// one about the selected field.
 func (r *review) question() (porter.Todo, bool) {
 	switch {
 	case r.answer != nil:
-		return r.answer.asked, true
-	case r.focus == onQuestions:
-		return r.questions.here()
+		return r.answer.question, true
+	case r.focus == questionsFocus:
+		return r.questions.current()
 	}
-	return r.questions.about(r.files.fieldHere())
+	return r.questions.forField(r.files.currentField())
 }
 
-// notAcceptable is why the question under the cursor can't be settled by saying
-// that what is written stands; empty if it can.
-func (r *review) notAcceptable() string {
+// acceptUnavailable returns why the current value of the selected question can't be
+// confirmed; empty if it can.
+func (r *review) acceptUnavailable() string {
 	t, ok := r.question()
 	switch {
 	case !ok:
@@ -98,60 +98,60 @@ func (r *review) notAcceptable() string {
 	return ""
 }
 
-// askable is the question under the cursor, or one about the field there: any value
-// can be set. A remark about the whole run has none.
-func (r *review) askable() (porter.Todo, bool) {
-	if t, ok := r.question(); ok || r.focus != onFile {
+// answerable returns the selected question, or a new one about the selected field, since
+// any field can be set. It returns false for a note about the run.
+func (r *review) answerable() (porter.Todo, bool) {
+	if t, ok := r.question(); ok || r.focus != fileFocus {
 		return t, ok && t.Path != ""
 	}
-	f := r.files.fieldHere()
+	f := r.files.currentField()
 	return porter.Todo{
-		ID: f.ID(), Kind: ownValue, File: f.File, Path: f.Path,
-		Message: "nothing is open here: a value of your own goes before what was read",
+		ID: f.ID(), Kind: userValue, File: f.File, Path: f.Path,
+		Message: "no open question; a value set here overrides the artifacts",
 	}, f.Path != ""
 }
 
-// ask opens the input for what is under the cursor.
-func (r *review) ask() {
-	t, ok := r.askable()
+// openAnswer opens the input for the selected question or field.
+func (r *review) openAnswer() {
+	t, ok := r.answerable()
 	if !ok {
 		return
 	}
-	if r.questions.pick(t.ID) {
-		r.focus = onQuestions
+	if r.questions.selectID(t.ID) {
+		r.focus = questionsFocus
 	}
-	r.answer = newAnswer(r.job.result, t)
+	r.answer = newAnswer(r.porting.result, t)
 	r.arrange()
 }
 
-// dropInput ends the typing of an answer or a folder.
-func (r *review) dropInput() {
-	r.answer, r.root = nil, nil
+// closeInput closes the input of an answer or a directory.
+func (r *review) closeInput() {
+	r.answer, r.datasetRoot = nil, nil
 	r.arrange()
 }
 
-// paste takes a text that was pasted into what is being typed.
+// paste inserts a pasted text into the open input.
 func (r *review) paste(text string) tea.Cmd {
-	if r.root != nil {
-		r.root.Insert(text)
+	if r.datasetRoot != nil {
+		r.datasetRoot.Insert(text)
 	} else if r.answer != nil {
 		r.answer.paste(text)
 	}
 	return nil
 }
 
-// places are where the artifact under the cursor, or those that the field rests on,
-// are to be looked at.
-func (r *review) places() []porter.Evidence {
-	if r.focus == onArtifacts {
-		if a, ok := r.artifacts.here(); ok && a.Present && a.Problem != "a directory" {
+// locations returns the locations to open: the selected artifact, or the evidence of the
+// selected field.
+func (r *review) locations() []porter.Evidence {
+	if r.focus == artifactsFocus {
+		if a, ok := r.artifacts.current(); ok && a.Present && a.Problem != "a directory" {
 			return []porter.Evidence{{Artifact: a.Name}}
 		}
 		return nil
 	}
-	f := r.files.fieldHere()
-	if t, ok := r.question(); ok && r.focus == onQuestions {
-		if f, _ = r.job.result.fieldOf(t); len(f.Evidence) == 0 {
+	f := r.files.currentField()
+	if t, ok := r.question(); ok && r.focus == questionsFocus {
+		if f, _ = r.porting.result.fieldFor(t); len(f.Evidence) == 0 {
 			f.Evidence = t.Evidence
 		}
 	}
@@ -164,26 +164,26 @@ func (r *review) places() []porter.Evidence {
 	return out
 }
 
-// move moves the cursor of the pane; in the list of questions the file follows.
+// move moves the cursor of the focused part. In the list of questions, the file follows.
 func (r *review) move(by int) {
 	switch r.focus {
-	case onQuestions:
+	case questionsFocus:
 		r.questions.move(by)
-		if t, ok := r.questions.here(); ok {
-			r.files.goTo(t.File, t.Path)
+		if t, ok := r.questions.current(); ok {
+			r.files.goToField(t.File, t.Path)
 		}
-	case onArtifacts:
+	case artifactsFocus:
 		r.artifacts.move(by)
 	default:
 		r.files.move(by)
 	}
 }
 
-// goToResting goes to the first field that rests on the artifact under the cursor.
-func (r *review) goToResting() {
-	a, _ := r.artifacts.here()
-	if fields := r.artifacts.resting(a.Name); len(fields) > 0 && r.files.goTo(fields[0].File, fields[0].Path) {
-		r.focus = onFile
+// goToFirstField goes to the first field that comes from the selected artifact.
+func (r *review) goToFirstField() {
+	a, _ := r.artifacts.current()
+	if fields := r.artifacts.fieldsFrom(a.Name); len(fields) > 0 && r.files.goToField(fields[0].File, fields[0].Path) {
+		r.focus = fileFocus
 	}
 }
 
@@ -195,25 +195,25 @@ func (r *review) mouse(m ui.Mouse) tea.Cmd {
 		}
 		r.move(by)
 	}
-	list := r.boxes.artifacts
-	if r.focus == onArtifacts && !r.boxes.wide {
-		list = r.boxes.file
+	list := r.layout.artifacts
+	if r.focus == artifactsFocus && !r.layout.wide {
+		list = r.layout.file
 	}
-	switch b := r.boxes; {
+	switch b := r.layout; {
 	case in(list):
-		to(onArtifacts, r.artifacts.top(list.h)+m.Y-list.y-r.artifacts.at)
+		to(artifactsFocus, r.artifacts.firstVisible(list.h)+m.Y-list.y-r.artifacts.cursor)
 	case in(b.file):
-		to(onFile, r.files.top[r.files.doc]+m.Y-b.file.y-r.files.at[r.files.doc])
+		to(fileFocus, r.files.firstVisible[r.files.active]+m.Y-b.file.y-r.files.cursor[r.files.active])
 	case in(b.todos):
-		to(onQuestions, r.questions.click(m.Y-b.todos.y, b.todos.h, r.focus == onQuestions))
+		to(questionsFocus, r.questions.rowDistance(m.Y-b.todos.y, b.todos.h, r.focus == questionsFocus))
 	}
 	return r.fetch()
 }
 
-// whole is all that is known of what is under the cursor.
-func (r *review) whole() *sheet {
-	return &sheet{title: "where it comes from", write: func(th ui.Theme, w int) ([]string, int) {
-		lines := r.about(th, max(w-2, 1), unlimited)
+// detailsSheet returns a sheet with all details of the selected item.
+func (r *review) detailsSheet() *sheet {
+	return &sheet{title: "origin", render: func(th ui.Theme, w int) ([]string, int) {
+		lines := r.details(th, max(w-2, 1), unlimited)
 		for i := range lines {
 			lines[i] = " " + lines[i]
 		}
@@ -222,34 +222,35 @@ func (r *review) whole() *sheet {
 }
 
 func (r *review) view(th ui.Theme) string {
-	b, field := r.boxes, r.files.fieldHere()
-	list := func(b rect) string { return r.artifacts.view(th, b, r.focus == onArtifacts, field) }
-	file := func() string { return r.files.view(th, b.file, r.focus == onFile, r.answer) }
-	fileTitle, originTitle := r.files.title(th, r.focus == onFile), "where it comes from"
-	parts := []string{r.job.result.factLine(th, r.w)}
+	b, field := r.layout, r.files.currentField()
+	list := func(b rect) string { return r.artifacts.view(th, b, r.focus == artifactsFocus, field) }
+	file := func() string { return r.files.view(th, b.file, r.focus == fileFocus, r.answer) }
+	fileTitle, originTitle := r.files.title(th, r.focus == fileFocus), "origin"
+	parts := []string{r.porting.result.factLine(th, r.w)}
 	if b.wide {
 		parts = append(parts, th.RuleLine(r.w), th.Beside(
-			ui.Fit(titled(th, " ARTIFACTS", r.focus == onArtifacts), b.artifacts.w),
-			ui.Fit(fileTitle, b.file.w), ui.Fit(titled(th, strings.ToUpper(originTitle), false), b.origin.w)))
+			ui.Fit(paneTitle(th, " ARTIFACTS", r.focus == artifactsFocus), b.artifacts.w),
+			ui.Fit(fileTitle, b.file.w), ui.Fit(paneTitle(th, strings.ToUpper(originTitle), false), b.origin.w)))
 		if b.file.h > 0 {
-			about := strings.Join(r.about(th, b.origin.w, b.origin.h), "\n")
+			about := strings.Join(r.details(th, b.origin.w, b.origin.h), "\n")
 			parts = append(parts, th.Beside(list(b.artifacts), file(), ui.Box(about, b.origin.w, b.origin.h)))
 		}
 	} else {
-		if r.focus == onArtifacts {
-			fileTitle, file = titled(th, "artifacts", true), func() string { return list(b.file) }
+		if r.focus == artifactsFocus {
+			fileTitle, file = paneTitle(th, "artifacts", true), func() string { return list(b.file) }
 		}
 		parts = append(parts, th.TitledRule(fileTitle, "", r.w))
 		if b.file.h > 0 {
 			parts = append(parts, file())
 		}
-		parts = append(parts, th.TitledRule(titled(th, originTitle, false), "", r.w))
+		parts = append(parts, th.TitledRule(paneTitle(th, originTitle, false), "", r.w))
 		if b.origin.h > 0 {
-			about := strings.Join(r.about(th, b.origin.w-2, b.origin.h), "\n ")
+			about := strings.Join(r.details(th, b.origin.w-2, b.origin.h), "\n ")
 			parts = append(parts, ui.Box(" "+about, b.origin.w, b.origin.h))
 		}
 	}
-	parts = append(parts, th.TitledRule(r.questions.title(th, r.focus == onQuestions, r.job.now != nil), "", r.w))
+	title := r.questions.title(th, r.focus == questionsFocus, r.porting.running != nil)
+	parts = append(parts, th.TitledRule(title, "", r.w))
 	if b.todos.h > 0 {
 		parts = append(parts, r.questionsView(th))
 	}
@@ -257,16 +258,16 @@ func (r *review) view(th ui.Theme) string {
 }
 
 func (r *review) questionsView(th ui.Theme) string {
-	b := r.boxes.todos
-	if r.root == nil {
-		return r.questions.view(th, b, r.focus == onQuestions, r.answer)
+	b := r.layout.todos
+	if r.datasetRoot == nil {
+		return r.questions.view(th, b, r.focus == questionsFocus, r.answer)
 	}
-	input := " " + th.Paint(ui.Accent, "look for the datasets below › ") + r.root.Draw(th, max(r.w-32, 1), true)
-	return ui.Box(input+"\n "+th.Paint(ui.Muted, "the files are told by their names, at any depth"), b.w, b.h)
+	input := " " + th.Paint(ui.Accent, "search datasets below › ") + r.datasetRoot.Draw(th, max(r.w-26, 1), true)
+	return ui.Box(input+"\n "+th.Paint(ui.Muted, "files are found by name, at any depth"), b.w, b.h)
 }
 
-// titled is the title of a pane.
-func titled(th ui.Theme, text string, focused bool) string {
+// paneTitle draws the title of a part.
+func paneTitle(th ui.Theme, text string, focused bool) string {
 	if focused {
 		return th.Title.Render(text)
 	}

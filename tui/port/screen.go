@@ -12,50 +12,50 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// stage is how far the wizard is.
+// stage is a step of the wizard.
 type stage int
 
 const (
-	choosing  stage = iota // a run directory
-	reading                // it is being ported
-	reviewing              // what was found
-	naming                 // names of the files are being typed, or what they would replace is compared
+	choosing  stage = iota // choosing a run directory
+	reading                // porting it
+	reviewing              // reviewing the result
+	naming                 // entering names of the files, or comparing with existing files
 )
 
-// Screen is the wizard.
+// Screen is the port wizard.
 type Screen struct {
 	th     ui.Theme
 	cancel context.CancelFunc
 	w, h   int
 
-	stage stage
-	given bool // the directory, by whoever opened the screen
+	stage        stage
+	hasDirectory bool // New was called with a directory
 
 	chooser chooser
 	porting porting
 	review  review
 	writing writing
-	sheet   *sheet // over the body; nil: none
-	viewer  viewer // over the body
+	sheet   *sheet // covers the body; nil: none
+	viewer  viewer // covers the body
 }
 
-// New makes the wizard; with a directory it starts to read at once.
+// New returns the wizard. With a directory it starts to port at once.
 func New(eng Engine, th ui.Theme, dir string) *Screen {
 	ctx, cancel := context.WithCancel(context.Background())
 	s := &Screen{th: th, cancel: cancel}
-	s.porting = porting{eng: eng, ctx: ctx, dir: dir, result: &written{res: &porter.Result{}}}
+	s.porting = porting{eng: eng, ctx: ctx, dir: dir, result: &resultView{res: &porter.Result{}}}
 	s.chooser = chooser{eng: eng, ctx: ctx, wizard: s}
-	s.review = review{wizard: s, job: &s.porting, origin: newOrigin(ctx, eng)}
-	s.writing = writing{eng: eng, ctx: ctx, wizard: s, job: &s.porting}
+	s.review = review{wizard: s, porting: &s.porting, origin: newOrigin(ctx, eng)}
+	s.writing = writing{eng: eng, ctx: ctx, wizard: s, porting: &s.porting}
 	s.viewer = newViewer(ctx, eng, th)
-	s.review.begin()
+	s.review.reset()
 	if s.chooser.path.SetValue(dir); dir != "" {
-		s.stage, s.given = reading, true
+		s.stage, s.hasDirectory = reading, true
 	}
 	return s
 }
 
-// pane is the one that has the body.
+// pane returns the active pane.
 func (s *Screen) pane() pane {
 	switch {
 	case s.viewer.shown():
@@ -66,42 +66,42 @@ func (s *Screen) pane() pane {
 	return [...]pane{choosing: &s.chooser, reading: &s.porting, reviewing: &s.review, naming: &s.writing}[s.stage]
 }
 
-// Name is the screen's breadcrumb.
+// Name returns the screen's breadcrumb.
 func (s *Screen) Name() string { return "port" }
 
-// State counts the fields by where they come from.
+// State returns the number of fields by class.
 func (s *Screen) State() ui.State {
 	switch s.stage {
 	case choosing:
 		return ui.State{}
 	case reading:
-		return ui.State{Text: "reading…", Role: ui.Muted}
+		return ui.State{Text: "porting …", Role: ui.Muted}
 	}
 	text, role := summary(s.porting.result.res, s.w)
 	return ui.State{Text: text, Role: role}
 }
 
-// Init looks around, or reads the directory that was given.
+// Init lists the choices, or ports the directory given to New.
 func (s *Screen) Init() tea.Cmd {
-	if s.given {
-		return s.begin(s.porting.dir)
+	if s.hasDirectory {
+		return s.startPort(s.porting.dir)
 	}
 	return s.chooser.start(nil)
 }
 
-// Close ends the screen's work.
+// Close cancels the running commands.
 func (s *Screen) Close() { s.cancel() }
 
-// Typing says whether keys are text now.
+// Typing reports whether keys are text.
 func (s *Screen) Typing() bool { return s.pane().typing() }
 
-// Keys are the bindings that work now.
+// Keys returns the current bindings.
 func (s *Screen) Keys() []key.Binding { return s.pane().keys() }
 
 // View draws the body.
 func (s *Screen) View() string { return s.pane().view(s.th) }
 
-// SetSize gives the size of the body.
+// SetSize sets the size of the body.
 func (s *Screen) SetSize(w, h int) {
 	s.w, s.h = w, h
 	s.chooser.w, s.chooser.h = w, h
@@ -109,14 +109,14 @@ func (s *Screen) SetSize(w, h int) {
 	s.review.setSize(w, h)
 	s.writing.w, s.writing.h = w, h
 	s.viewer.setSize(w, h)
-	for _, sh := range []*sheet{s.sheet, s.writing.compare} {
+	for _, sh := range []*sheet{s.sheet, s.writing.diffSheet} {
 		if sh != nil {
 			sh.layout(s.th, w, h)
 		}
 	}
 }
 
-// Update takes a message.
+// Update handles a message.
 func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	cmd := s.update(msg)
 	if s.viewer.shown() {
@@ -135,10 +135,10 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 		return s.pane().mouse(msg)
 	case ui.Answer:
 		switch {
-		case msg.ID == askReplace && msg.Yes && s.stage == naming && s.writing.compare != nil:
+		case msg.ID == askReplace && msg.Yes && s.stage == naming && s.writing.diffSheet != nil:
 			return s.writing.write(true)
 		case msg.ID == askLeave && msg.Yes:
-			return s.backward()
+			return s.closeOrChoose()
 		}
 	case ui.ThemeChanged:
 		s.th = msg.Theme
@@ -152,7 +152,7 @@ func (s *Screen) update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// fetch reads what the review lacks.
+// fetch reads the excerpt that the review needs.
 func (s *Screen) fetch() tea.Cmd {
 	if s.stage != reviewing {
 		return nil
@@ -160,53 +160,53 @@ func (s *Screen) fetch() tea.Cmd {
 	return s.review.fetch()
 }
 
-// begin ports a directory.
-func (s *Screen) begin(dir string) tea.Cmd {
+// startPort ports a directory.
+func (s *Screen) startPort(dir string) tea.Cmd {
 	s.stage = reading
 	cmd := s.porting.begin(dir)
-	s.review.begin()
+	s.review.reset()
 	return cmd
 }
 
-// show opens the viewer.
-func (s *Screen) show(places []porter.Evidence) tea.Cmd {
+// openViewer opens the viewer.
+func (s *Screen) openViewer(places []porter.Evidence) tea.Cmd {
 	if len(places) == 0 {
-		return ui.Send(ui.Toast{Text: "no artifact shows it", Role: ui.Warn})
+		return ui.Send(ui.Toast{Text: "not found in any artifact", Role: ui.Warn})
 	}
 	return s.viewer.open(s.porting.dir, places)
 }
 
-// nameFiles goes on to the writing of the files.
-func (s *Screen) nameFiles() tea.Cmd {
+// openWriting opens the pane that writes the files.
+func (s *Screen) openWriting() tea.Cmd {
 	s.stage = naming
 	return s.writing.start()
 }
 
-// goBack goes back to what was found.
-func (s *Screen) goBack() { s.stage = reviewing }
+// backToReview returns to the review.
+func (s *Screen) backToReview() { s.stage = reviewing }
 
-// open puts a sheet over the body.
-func (s *Screen) open(sh *sheet) {
+// openSheet opens a sheet.
+func (s *Screen) openSheet(sh *sheet) {
 	s.sheet = sh
 	sh.open(s.th, s.w, s.h)
 }
 
-// fail says what went wrong: in a remark where it fits into one line, else whole.
-func (s *Screen) fail(err error) tea.Cmd {
+// showError shows an error as a toast if it fits on a line, or else as a sheet.
+func (s *Screen) showError(err error) tea.Cmd {
 	if ui.Width(ui.Clean(err.Error()))+4 <= s.w {
 		return ui.ShowError(err)
 	}
-	s.open(failed(err))
+	s.openSheet(errorSheet(err))
 	return nil
 }
 
-// Unsaved says whether answers were given that are in no file.
+// Unsaved reports whether there are answers that were not written.
 func (s *Screen) Unsaved() bool { return s.stage >= reviewing && s.porting.unsaved() }
 
-// askLeave is the question whether to lose answers.
+// askLeave is the id of the dialog to discard answers.
 const askLeave = "leave"
 
-// Escape ends what is going on in the viewer before it is closed.
+// Escape stops a search or read in the viewer before esc closes it.
 func (s *Screen) Escape() (tea.Cmd, bool) {
 	if !s.viewer.shown() {
 		return nil, false
@@ -214,43 +214,43 @@ func (s *Screen) Escape() (tea.Cmd, bool) {
 	return s.viewer.pane.Escape()
 }
 
-// Leave goes back to the choice of a directory if the wizard began with it. Answers
-// that were not written are asked about first.
+// Leave closes the innermost pane, or returns to the chooser if the wizard began with
+// it. It asks before it discards answers that were not written.
 func (s *Screen) Leave() tea.Cmd {
 	switch {
 	case s.viewer.shown():
-		s.viewer.leave()
+		s.viewer.close()
 		return nil
 	case s.sheet != nil:
 		s.sheet = nil
 		return nil
-	case s.stage == naming && s.writing.compare != nil:
-		return s.writing.back()
+	case s.stage == naming && s.writing.diffSheet != nil:
+		return s.writing.closeDiff()
 	case s.Unsaved():
 		return ui.Send(ui.Ask{
-			ID: askLeave, Title: "Leave without writing?", Danger: true,
-			Body: "Answers that were given here are not written yet: w writes them with the recipe.",
-			Yes:  "discard them", No: "stay",
+			ID: askLeave, Title: "Discard the answers?", Danger: true,
+			Body: "The answers are not written yet. The key w writes them with the recipe.",
+			Yes:  "discard", No: "keep",
 		})
 	case s.stage == choosing:
 		return ui.Send(ui.Back{})
 	}
-	return s.backward()
+	return s.closeOrChoose()
 }
 
-func (s *Screen) backward() tea.Cmd {
-	s.porting.giveUp() // whatever comes is of no use
-	if s.given {
+func (s *Screen) closeOrChoose() tea.Cmd {
+	s.porting.cancelRun()
+	if s.hasDirectory {
 		return ui.Send(ui.Back{})
 	}
 	s.stage = choosing
-	s.chooser.list()
+	s.chooser.updateRows()
 	return nil
 }
 
-// pane is a part of the wizard that has the body for itself.
+// pane is a part of the wizard that fills the body.
 type pane interface {
-	// keys are the bindings that work now; typing says that others are text.
+	// keys returns the current bindings; typing reports whether other keys are text.
 	keys() []key.Binding
 	typing() bool
 	key(msg tea.KeyPressMsg) tea.Cmd
@@ -259,7 +259,7 @@ type pane interface {
 	view(th ui.Theme) string
 }
 
-// inert is a pane that only draws, to be embedded.
+// inert is embedded in panes that only draw.
 type inert struct{}
 
 func (inert) keys() []key.Binding         { return nil }
@@ -268,14 +268,14 @@ func (inert) key(tea.KeyPressMsg) tea.Cmd { return nil }
 func (inert) paste(string) tea.Cmd        { return nil }
 func (inert) mouse(ui.Mouse) tea.Cmd      { return nil }
 
-// paneMsg is what a command of a pane comes back with: it changes the pane that asked.
+// paneMsg is a message from a command of a pane. apply updates that pane.
 type paneMsg interface{ apply(s *Screen) tea.Cmd }
 
-// wizard is what panes ask of the screen.
+// wizard is the part of the screen that panes use.
 type wizard interface {
-	begin(dir string) tea.Cmd              // to port a directory
-	show(places []porter.Evidence) tea.Cmd // of artifacts, in the viewer
-	open(text *sheet)
-	nameFiles() tea.Cmd // to write them
-	goBack()            // from there to the review
+	startPort(dir string) tea.Cmd                // ports a directory
+	openViewer(places []porter.Evidence) tea.Cmd // opens artifacts in the viewer
+	openSheet(text *sheet)
+	openWriting() tea.Cmd // opens the pane that writes the files
+	backToReview()        // returns from there to the review
 }

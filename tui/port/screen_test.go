@@ -24,32 +24,32 @@ import (
 
 const sample = "../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
-// lab is the real engine on the sample, with a workload path that is the same on
-// every machine, and without writing.
-type lab struct {
+// sampleEngine is the real engine on the sample, with a workload path that is the same on
+// all machines. It does not write files.
+type sampleEngine struct {
 	session.Session
-	mu      sync.Mutex
-	ports   []porter.Options
-	written []string
-	exists  bool
-	theirs  string // a line of the file that exists
-	recent  []string
-	fails   error // of a port with answers
+	mu           sync.Mutex
+	portCalls    []porter.Options
+	written      []string
+	exists       bool
+	existingLine string // a diff line of the existing file
+	recent       []string
+	answerErr    error // error of a port with answers
 }
 
-func (l *lab) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
+func (l *sampleEngine) Port(ctx context.Context, dir string, opt porter.Options) (*porter.Result, error) {
 	l.mu.Lock()
-	l.ports = append(l.ports, opt)
+	l.portCalls = append(l.portCalls, opt)
 	l.mu.Unlock()
-	if l.fails != nil && len(opt.Answers) > 0 {
-		return nil, l.fails
+	if l.answerErr != nil && len(opt.Answers) > 0 {
+		return nil, l.answerErr
 	}
 	opt.WorkloadOut, opt.RecipeOut = "/data/w.yaml", ""
 	return l.Session.Port(ctx, dir, opt)
 }
 
-// FileView opens an artifact, of which nobody says when it grows.
-func (l *lab) FileView(_ context.Context, path string) (*engine.LogView, <-chan engine.LogGrowth, error) {
+// FileView opens an artifact and reports no growth.
+func (l *sampleEngine) FileView(_ context.Context, path string) (*engine.LogView, <-chan engine.LogGrowth, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, nil, err
 	}
@@ -58,19 +58,19 @@ func (l *lab) FileView(_ context.Context, path string) (*engine.LogView, <-chan 
 	return logview.NewFileView(path), still, nil
 }
 
-func (l *lab) Recent(context.Context) ([]string, error) { return l.recent, nil }
+func (l *sampleEngine) Recent(context.Context) ([]string, error) { return l.recent, nil }
 
-func (l *lab) Targets(_ context.Context, _ *porter.Result, recipe, workload string) ([]session.Target, error) {
+func (l *sampleEngine) Targets(_ context.Context, _ *porter.Result, recipe, workload string) ([]session.Target, error) {
 	out := []session.Target{{Path: recipe}, {Path: workload}, {Path: porter.ProvenancePath(recipe)}}
 	if l.exists {
-		diff := []string{"@@ -1,2 +1,2 @@", cmp.Or(l.theirs, "-mine: 1"), "+name: x", " same"}
+		diff := []string{"@@ -1,2 +1,2 @@", cmp.Or(l.existingLine, "-mine: 1"), "+name: x", " same"}
 		out[0] = session.Target{Path: "/d/r.yaml", Exists: true, Added: 1, Removed: 1, Diff: diff}
 		out[2].Exists, out[2].Same = true, true
 	}
 	return out, nil
 }
 
-func (l *lab) Write(_ context.Context, _ *porter.Result, recipe, workload string, force bool) error {
+func (l *sampleEngine) Write(_ context.Context, _ *porter.Result, recipe, workload string, force bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.exists && !force {
@@ -80,19 +80,19 @@ func (l *lab) Write(_ context.Context, _ *porter.Result, recipe, workload string
 	return nil
 }
 
-func open(t *testing.T, eng Engine, dir string) *Screen {
+func openScreen(t *testing.T, eng Engine, dir string) *Screen {
 	t.Helper()
 	s := New(eng, ui.NewTheme(true), dir)
 	t.Cleanup(s.Close)
 	s.SetSize(120, 36)
 	if asked := drive(s, s.Init()); len(asked) > 0 {
-		t.Fatalf("asked at the start: %v", asked)
+		t.Fatalf("sent at the start: %v", asked)
 	}
 	return s
 }
 
-// drive runs a command of the screen and what follows from it; what is asked of
-// the workbench comes back.
+// drive runs a command of the screen and the commands that result from it. It returns the
+// messages to the workbench.
 func drive(s *Screen, cmd tea.Cmd) []tea.Msg {
 	return frametest.Drive(s, cmd, func(msg tea.Msg) bool {
 		switch msg.(type) {
@@ -116,7 +116,7 @@ func TestFrames(t *testing.T) {
 		dir  string
 		keys []string
 	}{
-		"looking":   {sample, nil},
+		"review":    {sample, nil},
 		"renamed":   {sample, []string{"n", "n", "n", "n", "n", "n"}},
 		"question":  {sample, []string{"tab"}},
 		"answering": {sample, []string{"tab", "e", "/", "d", "a", "t", "a"}},
@@ -125,39 +125,39 @@ func TestFrames(t *testing.T) {
 		"viewer":    {sample, []string{"n", "n", "n", "n", "n", "n", "o"}},
 		"diff":      {sample, []string{"d"}},
 		"proof":     {sample, []string{"d", "d"}},
-		"whole":     {sample, []string{"tab", "i"}},
+		"details":   {sample, []string{"tab", "i"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := open(t, &lab{}, c.dir)
+			s := openScreen(t, &sampleEngine{}, c.dir)
 			press(s, c.keys...)
 			frametest.Golden(t, name, tui.New(nil, s, tui.Options{Dark: true}))
 		})
 	}
 	t.Run("choosing", func(t *testing.T) {
 		t.Parallel()
-		s := open(t, tree{&lab{}}, "")
+		s := openScreen(t, directoryEngine{&sampleEngine{}}, "")
 		press(s, "down", "down")
 		frametest.Golden(t, "choosing", tui.New(nil, s, tui.Options{Dark: true}))
 	})
 	t.Run("parent", func(t *testing.T) {
 		t.Parallel()
-		s := open(t, tree{&lab{}}, "/results")
+		s := openScreen(t, directoryEngine{&sampleEngine{}}, "/results")
 		frametest.Golden(t, "parent", tui.New(nil, s, tui.Options{Dark: true}))
 	})
 }
 
-// tree is an engine with some folders and no files.
-type tree struct{ *lab }
+// directoryEngine is an engine with some directories and no files.
+type directoryEngine struct{ *sampleEngine }
 
-func (tree) Port(_ context.Context, dir string, _ porter.Options) (*porter.Result, error) {
+func (directoryEngine) Port(_ context.Context, dir string, _ porter.Options) (*porter.Result, error) {
 	if dir == "/results" {
 		return nil, &porter.ParentError{Dir: dir, Runs: []string{"/results/bm_a/c64", "/results/bm_a/c1010"}}
 	}
 	return nil, fmt.Errorf("port %s: no run directory", dir)
 }
 
-func (tree) List(_ context.Context, dir string) ([]string, error) {
+func (directoryEngine) List(_ context.Context, dir string) ([]string, error) {
 	switch dir {
 	case ".":
 		return []string{".git", "results", "runs"}, nil
@@ -167,17 +167,19 @@ func (tree) List(_ context.Context, dir string) ([]string, error) {
 	return nil, fmt.Errorf("open %s: permission denied", dir)
 }
 
-func (tree) FindRuns(_ context.Context, root string, _ int) ([]string, error) {
+func (directoryEngine) FindRuns(_ context.Context, root string, _ int) ([]string, error) {
 	return map[string][]string{
 		".": {"results/bm_a/c64", "results/bm_a/c1010"}, "/results/": {"/results/bm_a/c64", "/results/bm_a/c1010"},
 	}[root], nil
 }
 
-func (tree) Recent(context.Context) ([]string, error) { return []string{"/old/bm_z/c32"}, nil }
+func (directoryEngine) Recent(context.Context) ([]string, error) {
+	return []string{"/old/bm_z/c32"}, nil
+}
 
-func TestEverySizeIsDrawnWhole(t *testing.T) {
+func TestFramesFillAnySize(t *testing.T) {
 	t.Parallel()
-	s := open(t, &lab{}, sample)
+	s := openScreen(t, &sampleEngine{}, sample)
 	m := tui.New(nil, s, tui.Options{Dark: true})
 	for _, keys := range [][]string{nil, {"tab"}, {"e"}, {"esc", "w"}} {
 		press(s, keys...)
@@ -187,11 +189,11 @@ func TestEverySizeIsDrawnWhole(t *testing.T) {
 	}
 }
 
-// Every field of the sample stands on a line, and the one that was renamed tells
-// where it comes from, with the part of the log that shows it.
-func TestEveryFieldHasItsLine(t *testing.T) {
+// Each field of the sample has a line, and a renamed field shows its origin with an
+// excerpt of the log.
+func TestEachFieldHasALine(t *testing.T) {
 	t.Parallel()
-	s := open(t, &lab{}, sample)
+	s := openScreen(t, &sampleEngine{}, sample)
 	found := map[int]int{}
 	for _, d := range s.porting.result.docs {
 		for _, l := range d.lines {
@@ -205,11 +207,11 @@ func TestEveryFieldHasItsLine(t *testing.T) {
 			t.Errorf("%s %s is on %d lines", f.File, f.Path, found[i])
 		}
 	}
-	if !s.review.files.goTo(porter.Recipe, "backend.prefill_environment.UCX_TLS") {
+	if !s.review.files.goToField(porter.Recipe, "backend.prefill_environment.UCX_TLS") {
 		t.Fatal("no such field")
 	}
 	drive(s, s.fetch())
-	got := strings.Join(s.review.about(s.th, 60, 20), "\n")
+	got := strings.Join(s.review.details(s.th, 60, 20), "\n")
 	for _, want := range []string{
 		"translated", "rename DYN_UCX_TLS → UCX_TLS", "job.log:6", "DYN_UCX_TLS=cuda_ipc,cuda_copy,sm",
 		"the harness script exported it",
@@ -222,8 +224,8 @@ func TestEveryFieldHasItsLine(t *testing.T) {
 
 func TestChooseAndWrite(t *testing.T) {
 	t.Parallel()
-	eng := &lab{}
-	s := open(t, eng, "")
+	eng := &sampleEngine{}
+	s := openScreen(t, eng, "")
 	drive(s, s.Update(tea.PasteMsg{Content: "../../testdata/bm"}))
 	press(s, "tab")
 	if got := s.chooser.path.Value(); got != "../../testdata/bm_agentperf_dsv4_5p1d/" {
@@ -237,63 +239,63 @@ func TestChooseAndWrite(t *testing.T) {
 	const stem = "bm_agentperf_dsv4_5p1d-c1010"
 	want := ui.OpenEdit{Recipe: stem + ".yaml", Workload: stem + ".workload.yaml"}
 	if len(asked) != 1 || asked[0] != want {
-		t.Fatalf("asked %v, want %v", asked, want)
+		t.Fatalf("sent %v, want %v", asked, want)
 	}
-	last := eng.ports[len(eng.ports)-1]
+	last := eng.portCalls[len(eng.portCalls)-1]
 	if last.WorkloadOut != want.Workload || last.RecipeOut != want.Recipe {
-		t.Errorf("the port that is written is for %q %q", last.RecipeOut, last.WorkloadOut)
+		t.Errorf("ported for %q %q", last.RecipeOut, last.WorkloadOut)
 	}
 }
 
 func TestExistingFilesAreAskedAbout(t *testing.T) {
 	t.Parallel()
-	eng := &lab{exists: true}
-	s := open(t, eng, sample)
-	if v := s.View(); len(press(s, "w", "enter")) > 0 || len(eng.written) > 0 || s.writing.compare == nil {
+	eng := &sampleEngine{exists: true}
+	s := openScreen(t, eng, sample)
+	if v := s.View(); len(press(s, "w", "enter")) > 0 || len(eng.written) > 0 || s.writing.diffSheet == nil {
 		t.Fatalf("wrote %v:\n%s", eng.written, v)
 	}
 	if v := ansi.Strip(s.View()); !strings.Contains(v, "+1 −1 lines") || !strings.Contains(v, "-mine: 1") {
-		t.Errorf("no difference is shown:\n%s", v)
+		t.Errorf("no diff:\n%s", v)
 	}
 	asked := press(s, "r")
 	ask, ok := asked[0].(ui.Ask)
 	if !ok || !ask.Danger || ask.Body != "/d/r.yaml" {
-		t.Fatalf("asked %v", asked)
+		t.Fatalf("sent %v", asked)
 	}
 	drive(s, s.Update(ui.Answer{ID: ask.ID}))
-	if len(eng.written) > 0 || s.writing.compare == nil {
-		t.Fatalf("No wrote %v", eng.written)
+	if len(eng.written) > 0 || s.writing.diffSheet == nil {
+		t.Fatalf("answering no wrote %v", eng.written)
 	}
 	s.Leave()
-	if s.stage != naming || s.writing.compare != nil {
-		t.Fatalf("left to stage %d", s.stage)
+	if s.stage != naming || s.writing.diffSheet != nil {
+		t.Fatalf("stage %d after Leave", s.stage)
 	}
 	drive(s, s.Update(ui.Answer{ID: ask.ID, Yes: true}))
 	if len(eng.written) > 0 {
-		t.Fatal("a yes for a question that is over wrote")
+		t.Fatal("a late yes wrote the files")
 	}
 	press(s, "enter")
-	eng.theirs = "-theirs: 2"
+	eng.existingLine = "-theirs: 2"
 	asked = drive(s, s.Update(ui.Answer{ID: ask.ID, Yes: true}))
 	if _, ok := asked[0].(ui.Toast); !ok || len(eng.written) > 0 || !strings.Contains(ansi.Strip(s.View()), "-theirs: 2") {
-		t.Fatalf("what was not shown is replaced: asked %v, wrote %v", asked, eng.written)
+		t.Fatalf("replaced a file that was not shown: sent %v, wrote %v", asked, eng.written)
 	}
 	asked = drive(s, s.Update(ui.Answer{ID: ask.ID, Yes: true}))
 	if _, ok := asked[0].(ui.OpenEdit); !ok || len(eng.written) != 1 {
-		t.Errorf("Yes asked %v, wrote %v", asked, eng.written)
+		t.Errorf("answering yes sent %v, wrote %v", asked, eng.written)
 	}
 }
 
 func TestAnswers(t *testing.T) {
 	t.Parallel()
-	eng := &lab{}
-	s := open(t, eng, sample)
+	eng := &sampleEngine{}
+	s := openScreen(t, eng, sample)
 	before := len(s.review.questions.todos)
 	press(s, "tab", "e", "/", "d", "enter")
 	if len(s.review.questions.todos) != before-1 || len(s.porting.result.res.Answers) != 1 {
 		t.Fatalf("%d of %d questions left, answers %v", len(s.review.questions.todos), before, s.porting.result.res.Answers)
 	}
-	if asked := press(s, "a"); len(asked) != 1 { // the next one is a must-fix: it needs a value
+	if asked := press(s, "a"); len(asked) != 1 { // the next one is must-fix and needs a value
 		t.Errorf("accepted a placeholder: %v", asked)
 	}
 	press(s, "down", "a")
@@ -303,26 +305,26 @@ func TestAnswers(t *testing.T) {
 	}
 	ask, ok := s.Leave()().(ui.Ask)
 	if !ok || !ask.Danger {
-		t.Errorf("leaving with answers asks %v", ask)
+		t.Errorf("Leave with answers sent %v", ask)
 	}
 	press(s, "u", "u")
 	if len(s.review.questions.todos) != before {
-		t.Errorf("undone to %d of %d questions", len(s.review.questions.todos), before)
+		t.Errorf("%d of %d questions after undo", len(s.review.questions.todos), before)
 	}
 	if got := s.Leave()(); got != (ui.Back{}) {
-		t.Errorf("leaving without answers asks %v", got)
+		t.Errorf("Leave without answers sent %v", got)
 	}
 }
 
-// An answer that can't be is not given, and the reason is there while it is typed.
-func TestAnswerThatCanNotBe(t *testing.T) {
+// An invalid answer is rejected, and the error is shown while it is typed.
+func TestInvalidAnswerIsRejected(t *testing.T) {
 	t.Parallel()
-	s := open(t, &lab{}, sample)
-	s.review.files.goTo(porter.Recipe, "resources.gpu_type")
+	s := openScreen(t, &sampleEngine{}, sample)
+	s.review.files.goToField(porter.Recipe, "resources.gpu_type")
 	asked := press(s, "e", "ctrl+u", "[", "enter")
 	if len(asked) != 0 || s.review.answer == nil || len(s.porting.opt.Answers) != 0 ||
 		!strings.Contains(s.View(), "is not a YAML value") {
-		t.Errorf("asked %v, answers %v:\n%s", asked, s.porting.opt.Answers, s.View())
+		t.Errorf("sent %v, answers %v:\n%s", asked, s.porting.opt.Answers, s.View())
 	}
 	press(s, "backspace", "g", "b", "2", "0", "0")
 	if v := ansi.Strip(s.View()); !strings.Contains(v, "written as gb200") ||
@@ -331,132 +333,135 @@ func TestAnswerThatCanNotBe(t *testing.T) {
 	}
 	press(s, "esc")
 	if v := ansi.Strip(s.View()); strings.Contains(v, "gb200") {
-		t.Errorf("a preview is left:\n%s", v)
+		t.Errorf("the preview is still there:\n%s", v)
 	}
 }
 
-func TestDatasetsAreSearched(t *testing.T) {
+func TestSearchDatasets(t *testing.T) {
 	t.Parallel()
-	s := open(t, &lab{}, sample)
+	s := openScreen(t, &sampleEngine{}, sample)
 	press(s, "s")
 	drive(s, s.Update(tea.PasteMsg{Content: sample + "/datasets"}))
 	if !s.Typing() {
-		t.Error("a path is typed, and q would leave")
+		t.Error("not typing, so q would leave")
 	}
 	press(s, "enter")
-	if n := s.porting.result.res.CountOpen(porter.MustFix); n != 0 || s.review.root != nil {
+	if n := s.porting.result.res.CountOpen(porter.MustFix); n != 0 || s.review.datasetRoot != nil {
 		t.Errorf("%d must-fix questions left", n)
 	}
 	press(s, "s", "/", "n", "o", "w", "h", "e", "r", "e")
 	if asked := press(s, "enter"); len(asked) != 1 || len(s.porting.opt.DatasetRoots) != 1 {
-		t.Errorf("a folder that is not there: %v, roots %v", asked, s.porting.opt.DatasetRoots)
+		t.Errorf("missing directory: sent %v, roots %v", asked, s.porting.opt.DatasetRoots)
 	}
 }
 
-func TestLeavingGoesBackToTheChoice(t *testing.T) {
+func TestLeaveReturnsToTheChooser(t *testing.T) {
 	t.Parallel()
-	s := open(t, &lab{recent: []string{sample}}, "")
+	s := openScreen(t, &sampleEngine{recent: []string{sample}}, "")
 	press(s, "enter")
 	if s.stage != reviewing {
-		t.Fatalf("the recent one is not opened: stage %d, %v", s.stage, s.chooser.err)
+		t.Fatalf("the recent directory was not opened: stage %d, %v", s.stage, s.chooser.err)
 	}
 	if cmd := s.Leave(); cmd != nil || s.stage != choosing {
-		t.Errorf("left to stage %d", s.stage)
+		t.Errorf("stage %d after Leave", s.stage)
 	}
 	if asked := press(s, "esc"); len(asked) != 1 || asked[0] != (ui.Back{}) {
-		t.Errorf("esc on the choice: %v", asked)
+		t.Errorf("esc in the chooser sent %v", asked)
 	}
 }
 
-func TestWhatCanNotBePortedIsSaid(t *testing.T) {
+func TestPortErrorsAreShown(t *testing.T) {
 	t.Parallel()
-	s := open(t, tree{&lab{}}, "/nowhere")
+	s := openScreen(t, directoryEngine{&sampleEngine{}}, "/nowhere")
 	if s.stage != choosing || !strings.Contains(s.View(), "no run directory") {
 		t.Errorf("stage %d:\n%s", s.stage, s.View())
 	}
-	s = open(t, tree{&lab{}}, "/results")
+	s = openScreen(t, directoryEngine{&sampleEngine{}}, "/results")
 	if s.chooser.path.Value() != "/results/" || s.chooser.rows[0].path != "/results/bm_a/c64" {
-		t.Errorf("a parent of runs: %q %v", s.chooser.path.Value(), s.chooser.rows)
+		t.Errorf("parent of run directories: %q %v", s.chooser.path.Value(), s.chooser.rows)
 	}
 }
 
-// blocked is an engine that answers nothing until it is left.
-type blocked struct{}
+// blockedEngine is an engine whose calls block until they are cancelled.
+type blockedEngine struct{}
 
-func (blocked) Port(ctx context.Context, _ string, _ porter.Options) (*porter.Result, error) {
+func (blockedEngine) Port(ctx context.Context, _ string, _ porter.Options) (*porter.Result, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-func (blocked) FindRuns(ctx context.Context, _ string, _ int) ([]string, error) {
+func (blockedEngine) FindRuns(ctx context.Context, _ string, _ int) ([]string, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-func (blocked) List(ctx context.Context, _ string) ([]string, error) {
+func (blockedEngine) List(ctx context.Context, _ string) ([]string, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-func (blocked) Recent(ctx context.Context) ([]string, error) { <-ctx.Done(); return nil, ctx.Err() }
+func (blockedEngine) Recent(ctx context.Context) ([]string, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
 
-func (blocked) Excerpt(ctx context.Context, _ string, _, _, _ int) (session.Excerpt, error) {
+func (blockedEngine) Excerpt(ctx context.Context, _ string, _, _, _ int) (session.Excerpt, error) {
 	<-ctx.Done()
 	return session.Excerpt{}, ctx.Err()
 }
 
-func (blocked) Write(ctx context.Context, _ *porter.Result, _, _ string, _ bool) error {
+func (blockedEngine) Write(ctx context.Context, _ *porter.Result, _, _ string, _ bool) error {
 	<-ctx.Done()
 	return ctx.Err()
 }
 
-func (blocked) Targets(ctx context.Context, _ *porter.Result, _, _ string) ([]session.Target, error) {
+func (blockedEngine) Targets(ctx context.Context, _ *porter.Result, _, _ string) ([]session.Target, error) {
 	<-ctx.Done()
 	return nil, ctx.Err()
 }
 
-func (blocked) FileView(ctx context.Context, _ string) (*engine.LogView, <-chan engine.LogGrowth, error) {
+func (blockedEngine) FileView(ctx context.Context, _ string) (*engine.LogView, <-chan engine.LogGrowth, error) {
 	<-ctx.Done()
 	return nil, nil, ctx.Err()
 }
 
-// No key waits for the engine; a folder that hangs does not hold up the next one.
-func TestEngineThatBlocks(t *testing.T) {
+// No key blocks, and a hanging directory does not block the next one.
+func TestBlockedEngine(t *testing.T) {
 	t.Parallel()
-	s := New(blocked{}, ui.NewTheme(true), "")
+	s := New(blockedEngine{}, ui.NewTheme(true), "")
 	defer s.Close()
 	s.SetSize(80, 20)
 	if s.Init() == nil {
-		t.Fatal("nothing is looked for")
+		t.Fatal("Init returned no command")
 	}
 	look := s.Update(frametest.Keys("/")[0])
 	list := look().(tea.BatchMsg)[0]
-	hangs := make(chan tea.Msg, 1)
-	go func() { hangs <- list() }()
+	pending := make(chan tea.Msg, 1)
+	go func() { pending <- list() }()
 	for _, k := range frametest.Keys("a", "tab", "down", "up") {
 		if cmd := s.Update(k); cmd != nil {
-			t.Errorf("%v looks at the same folder again", k)
+			t.Errorf("%v listed the same directory again", k)
 		}
 		_ = s.View()
 	}
 	press := s.Update(frametest.Keys("/")[0])
-	late := (<-hangs).(lookedMsg)
-	if press == nil || late.err == nil || s.chooser.folder.of != "/a/" {
-		t.Fatalf("typed on to another folder: %q is looked at, the one before ended with %v", s.chooser.folder.of, late.err)
+	late := (<-pending).(listedMsg)
+	if press == nil || late.err == nil || s.chooser.listing.path != "/a/" {
+		t.Fatalf("another directory: listing %q, the previous one ended with %v", s.chooser.listing.path, late.err)
 	}
 	s.Update(late)
-	if s.chooser.folder.err != nil || s.chooser.folder.pending != 2 {
-		t.Errorf("an answer about the folder before was taken: %+v", s.chooser.folder)
+	if s.chooser.listing.err != nil || s.chooser.listing.pending != 2 {
+		t.Errorf("the listing of the previous directory was not dropped: %+v", s.chooser.listing)
 	}
 	s.Update(frametest.Keys("enter")[0])
 	if s.stage != reading {
 		t.Fatalf("stage %d", s.stage)
 	}
 	_ = s.View()
-	run := s.porting.now
+	run := s.porting.running
 	s.Leave()
 	s.Update(portedMsg{run: run, err: errors.New("late")})
 	if s.chooser.err != nil || s.stage != choosing {
-		t.Errorf("an answer that is of no use any more was taken: %v", s.chooser.err)
+		t.Errorf("the late result was not dropped: %v", s.chooser.err)
 	}
 }

@@ -10,51 +10,51 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// sheet is a long text in place of the body, to be scrolled.
+// sheet is a long text that fills the body and scrolls.
 type sheet struct {
 	inert
 	title string
-	// write gives the lines at a width, and which of them is to be seen first.
-	write func(th ui.Theme, w int) (lines []string, first int)
-	other func() // what d does; nil: nothing
+	// render returns the lines for a width, and the line to show first.
+	render func(th ui.Theme, w int) (lines []string, first int)
+	toggle func() // action of d; nil: none
 
 	lines     []string
 	top, w, h int
 }
 
 // sheetHead is the height of a sheet's title.
-const sheetHead = 1
+const sheetTitleHeight = 1
 
-// open writes the text and shows what is to be seen first.
+// open renders the text and scrolls to the line to show first.
 func (sh *sheet) open(th ui.Theme, w, h int) {
 	sh.layout(th, w, h)
-	_, sh.top = sh.write(th, w)
+	_, sh.top = sh.render(th, w)
 	sh.scroll(0)
 }
 
 func (sh *sheet) layout(th ui.Theme, w, h int) {
 	sh.w, sh.h = w, h
-	sh.lines, _ = sh.write(th, w)
+	sh.lines, _ = sh.render(th, w)
 	sh.scroll(0)
 }
 
-func (sh *sheet) page() int { return max(sh.h-sheetHead, 1) }
+func (sh *sheet) page() int { return max(sh.h-sheetTitleHeight, 1) }
 
 func (sh *sheet) scroll(by int) {
 	sh.top = max(min(sh.top+by, len(sh.lines)-sh.page()), 0)
 }
 
 func (sh *sheet) keys() []key.Binding {
-	if sh.other != nil {
-		return append([]key.Binding{shutKey, otherKey}, moves...)
+	if sh.toggle != nil {
+		return append([]key.Binding{closeSheetKey, toggleDiffKey}, moveKeys...)
 	}
-	return append([]key.Binding{shutKey}, moves...)
+	return append([]key.Binding{closeSheetKey}, moveKeys...)
 }
 
 func (sh *sheet) key(msg tea.KeyPressMsg) tea.Cmd {
-	sh.scroll(motion(msg, sh.page()))
-	if sh.other != nil && key.Matches(msg, otherKey) {
-		sh.other()
+	sh.scroll(moveDistance(msg, sh.page()))
+	if sh.toggle != nil && key.Matches(msg, toggleDiffKey) {
+		sh.toggle()
 	}
 	return nil
 }
@@ -74,15 +74,15 @@ func (sh *sheet) view(th ui.Theme) string {
 		strings.Join(sh.lines[min(sh.top, end):end], "\n")
 }
 
-// failed is an error that has no room in a line.
-func failed(err error) *sheet {
-	return &sheet{title: "it can't be done", write: func(th ui.Theme, w int) ([]string, int) {
-		return append([]string{""}, wrapped(th, "  ", ui.Bad, err.Error(), w-2)...), 0
+// errorSheet returns a sheet with a long error.
+func errorSheet(err error) *sheet {
+	return &sheet{title: "error", render: func(th ui.Theme, w int) ([]string, int) {
+		return append([]string{""}, wrapIndented(th, "  ", ui.Bad, err.Error(), w-2)...), 0
 	}}
 }
 
-// wrapped are the lines of a text in a role, behind a margin.
-func wrapped(th ui.Theme, margin string, role ui.Role, text string, w int) []string {
+// wrapIndented wraps a text in a role, with a margin.
+func wrapIndented(th ui.Theme, margin string, role ui.Role, text string, w int) []string {
 	lines := th.PaintWrapped(role, text, w-ui.Width(margin)-1)
 	for i := range lines {
 		lines[i] = margin + lines[i]
@@ -90,5 +90,5 @@ func wrapped(th ui.Theme, margin string, role ui.Role, text string, w int) []str
 	return lines
 }
 
-// unlimited is a height that no text reaches.
+// unlimited is larger than the number of lines of any text.
 const unlimited = 1 << 20

@@ -15,60 +15,60 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// viewer shows artifacts over the body, at the places that a field rests on.
+// viewer shows artifacts at the locations that a field comes from.
 type viewer struct {
-	pane   *logs.Pane
-	places []porter.Evidence // none: it is closed
-	at     int               // the place that is shown
-	dir    string            // that artifacts lie in
-	w      int
+	pane      *logs.Pane
+	locations []porter.Evidence // empty: the viewer is closed
+	current   int               // index of the location that is shown
+	dir       string            // run directory
+	w         int
 }
 
-// oneFile makes the pane of logs open a file.
-type oneFile struct{ eng Engine }
+// fileSource opens files for the pane of logs.
+type fileSource struct{ eng Engine }
 
 // LogView opens the file.
-func (a oneFile) LogView(ctx context.Context, paths ...string) (*engine.LogView, <-chan engine.LogGrowth, error) {
+func (a fileSource) LogView(ctx context.Context, paths ...string) (*engine.LogView, <-chan engine.LogGrowth, error) {
 	return a.eng.FileView(ctx, session.ExpandHome(paths[0]))
 }
 
 func newViewer(ctx context.Context, eng Engine, th ui.Theme) viewer {
-	return viewer{pane: logs.NewFile(ctx, oneFile{eng}, th)}
+	return viewer{pane: logs.NewFile(ctx, fileSource{eng}, th)}
 }
 
-func (v *viewer) shown() bool { return len(v.places) > 0 }
+func (v *viewer) shown() bool { return len(v.locations) > 0 }
 
 func (v *viewer) setSize(w, h int) {
 	v.w = w
 	v.pane.SetSize(w, h-1)
 }
 
-// open shows the first of some places in a run directory.
+// open shows the first of several locations in a run directory.
 func (v *viewer) open(dir string, places []porter.Evidence) tea.Cmd {
-	v.dir, v.places = dir, places
+	v.dir, v.locations = dir, places
 	return v.show(0)
 }
 
 func (v *viewer) show(at int) tea.Cmd {
-	v.at = at
-	e := v.places[at]
+	v.current = at
+	e := v.locations[at]
 	name := e.Artifact
-	if n := len(v.places); n > 1 {
-		name += fmt.Sprintf("  place %d of %d", at+1, n)
+	if n := len(v.locations); n > 1 {
+		name += fmt.Sprintf("  location %d of %d", at+1, n)
 	}
 	file := logs.Log{Name: name, Path: filepath.Join(v.dir, e.Artifact)}
 	return v.pane.OpenAt(file, logs.Location{Line: int64(e.Line), Column: e.Column, Length: len(e.Raw)})
 }
 
-// leave closes what is open, whatever it is at.
-func (v *viewer) leave() {
+// close closes the viewer.
+func (v *viewer) close() {
 	v.pane.Close()
-	v.places = nil
+	v.locations = nil
 }
 
 var (
-	placeKey = ui.Bind("tab", "next place", "tab")
-	closeKey = ui.Bind("esc", "close", "esc", "q", "o")
+	nextLocationKey = ui.Bind("tab", "next location", "tab")
+	closeKey        = ui.Bind("esc", "close", "esc", "q", "o")
 )
 
 func (v *viewer) typing() bool { return v.pane.Typing() }
@@ -83,8 +83,8 @@ func (v *viewer) keys() []key.Binding {
 		return first
 	}
 	first = append([]key.Binding{closeKey}, first...)
-	if len(v.places) > 1 {
-		first = append(first, placeKey)
+	if len(v.locations) > 1 {
+		first = append(first, nextLocationKey)
 	}
 	return append(first, rest...)
 }
@@ -93,10 +93,10 @@ func (v *viewer) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
 	case v.pane.Typing():
 	case key.Matches(msg, closeKey):
-		v.leave()
+		v.close()
 		return nil
-	case key.Matches(msg, placeKey) && len(v.places) > 1:
-		return v.show((v.at + 1) % len(v.places))
+	case key.Matches(msg, nextLocationKey) && len(v.locations) > 1:
+		return v.show((v.current + 1) % len(v.locations))
 	}
 	return v.pane.Key(msg)
 }

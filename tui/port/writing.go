@@ -16,65 +16,65 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// writing asks for the names of the files, says what they would replace, and writes them.
+// writing asks for the names of the files, compares them with existing files, and writes them.
 type writing struct {
-	eng    Engine
-	ctx    context.Context
-	wizard wizard
-	job    *porting
-	w, h   int
+	eng     Engine
+	ctx     context.Context
+	wizard  wizard
+	porting *porting
+	w, h    int
 
 	names    [2]ui.Input // of recipe and workload
-	at       int         // the one with the cursor
-	found    findings
+	cursor   int         // index of the focused name
+	checked  nameCheck
 	checking bool
-	now      *write // nil: none
+	running  *writeRun // nil: none
 
-	compared []session.Target // what is shown before it is replaced
-	compare  *sheet           // of it, in place of the names; nil: there was nothing yet
+	shownTargets []session.Target // existing files as shown in diffSheet
+	diffSheet    *sheet           // comparison with existing files; nil: the names are shown
 }
 
-// findings are what some names mean; the zero value is not known yet.
-type findings struct {
+// nameCheck is what would be replaced by files with these names. The zero value is not checked.
+type nameCheck struct {
 	names   [2]string
 	targets []session.Target
 	err     error
 }
 
-// write is one under way.
-type write struct{ stop context.CancelFunc }
+// writeRun is a running write.
+type writeRun struct{ cancel context.CancelFunc }
 
 type (
-	checkedMsg struct{ findings }
+	checkedMsg struct{ nameCheck }
 	writtenMsg struct {
-		write   *write
+		write   *writeRun
 		paths   [2]string // of recipe and workload
-		answers int       // that went into them
+		answers int       // number of answers in the files
 		targets []session.Target
-		moved   bool // targets are others than those that were shown
+		changed bool // targets differ from those that were shown
 		err     error
 	}
 )
 
-// start begins with names that may have been typed before.
+// start opens the pane with the previous names.
 func (w *writing) start() tea.Cmd {
-	w.at, w.found = 0, findings{}
+	w.cursor, w.checked = 0, nameCheck{}
 	return w.check()
 }
 
-func (w *writing) typed() [2]string { return [2]string{w.names[0].Value(), w.names[1].Value()} }
+func (w *writing) typedNames() [2]string { return [2]string{w.names[0].Value(), w.names[1].Value()} }
 
-// check finds out what the typed names would replace, one pair at a time: when it
-// answers, those typed by then are next.
+// check compares the files for the typed names with existing files. One check runs at a
+// time; when it ends, the next one checks the latest names.
 func (w *writing) check() tea.Cmd {
-	names := w.typed()
-	if w.checking || names == w.found.names && (w.found.targets != nil || w.found.err != nil) {
+	names := w.typedNames()
+	if w.checking || names == w.checked.names && (w.checked.targets != nil || w.checked.err != nil) {
 		return nil
 	}
 	w.checking = true
-	ctx, eng, dir, opt := w.ctx, w.eng, w.job.dir, w.job.options()
+	ctx, eng, dir, opt := w.ctx, w.eng, w.porting.dir, w.porting.options()
 	return func() tea.Msg {
-		m := checkedMsg{findings{names: names}}
+		m := checkedMsg{nameCheck{names: names}}
 		opt.RecipeOut, opt.WorkloadOut = session.ExpandHome(names[0]), session.ExpandHome(names[1])
 		res, err := eng.Port(ctx, dir, opt)
 		if err == nil {
@@ -86,37 +86,37 @@ func (w *writing) check() tea.Cmd {
 }
 
 func (m checkedMsg) apply(s *Screen) tea.Cmd {
-	if s.writing.checking, s.writing.found = false, m.findings; s.stage != naming {
+	if s.writing.checking, s.writing.checked = false, m.nameCheck; s.stage != naming {
 		return nil
 	}
 	return s.writing.check()
 }
 
-// write writes the files under the names that were typed. The recipe names the
-// workload file and takes up the answers of an earlier port, so the port is made
-// again for these names. By force only what has been shown is replaced.
+// write writes the files. The recipe contains the path of the workload file and may have
+// answers of an earlier port, so it ports again for these names. With force, it replaces
+// only files as they were shown.
 func (w *writing) write(force bool) tea.Cmd {
-	if w.now != nil {
+	if w.running != nil {
 		return nil
 	}
 	ctx, stop := context.WithCancel(w.ctx)
-	w.now = &write{stop}
-	eng, dir, opt, names, shown := w.eng, w.job.dir, w.job.options(), w.typed(), w.compared
-	m := writtenMsg{write: w.now, answers: len(opt.Answers)}
+	w.running = &writeRun{stop}
+	eng, dir, opt, names, shown := w.eng, w.porting.dir, w.porting.options(), w.typedNames(), w.shownTargets
+	m := writtenMsg{write: w.running, answers: len(opt.Answers)}
 	return func() tea.Msg {
 		m.paths = [2]string{session.ExpandHome(names[0]), session.ExpandHome(names[1])}
 		opt.RecipeOut, opt.WorkloadOut = m.paths[0], m.paths[1]
 		res, err := eng.Port(ctx, dir, opt)
 		if err == nil && force {
 			m.targets, err = eng.Targets(ctx, res, m.paths[0], m.paths[1])
-			if m.moved = err == nil && !allShown(m.targets, shown); m.moved {
+			if m.changed = err == nil && !allShown(m.targets, shown); m.changed {
 				return m
 			}
 		}
 		if err == nil {
 			err = eng.Write(ctx, res, m.paths[0], m.paths[1], force)
 		}
-		if m.exists(err) {
+		if m.isExists(err) {
 			var terr error
 			if m.targets, terr = eng.Targets(ctx, res, m.paths[0], m.paths[1]); terr != nil {
 				err = terr
@@ -127,14 +127,14 @@ func (w *writing) write(force bool) tea.Cmd {
 	}
 }
 
-// exists says whether an error is that files are there.
-func (writtenMsg) exists(err error) bool {
+// isExists reports whether an error is that files exist.
+func (writtenMsg) isExists(err error) bool {
 	var exist *porter.ExistsError
 	return errors.As(err, &exist)
 }
 
-// allShown says whether all that would be replaced is among what was shown: the
-// difference from the same new text tells one old text from another.
+// allShown reports whether all files that would be replaced were shown. It compares their
+// diffs: the new text is the same, so equal diffs mean equal old texts.
 func allShown(now, shown []session.Target) bool {
 	for _, t := range now {
 		seen := slices.ContainsFunc(shown, func(o session.Target) bool { return reflect.DeepEqual(o, t) })
@@ -145,126 +145,126 @@ func allShown(now, shown []session.Target) bool {
 	return true
 }
 
-// ended takes the end of a write; false if it was given up.
-func (w *writing) ended(m writtenMsg) bool {
-	if m.write != w.now {
+// handleEnded handles the end of a write; false if it was cancelled.
+func (w *writing) handleEnded(m writtenMsg) bool {
+	if m.write != w.running {
 		return false
 	}
-	w.drop()
+	w.cancelRun()
 	return true
 }
 
-// apply opens the editor, or the comparison with what is there.
+// apply opens the editor, or the comparison with existing files.
 func (m writtenMsg) apply(s *Screen) tea.Cmd {
 	switch {
-	case !s.writing.ended(m):
-		return tooLate(m)
-	case m.moved || m.exists(m.err):
-		s.writing.compared, s.writing.compare = m.targets, targetDiff(m.targets)
-		s.writing.compare.open(s.th, s.w, s.h)
-		if m.moved {
-			text := "nothing is written: what is there has changed since it was shown"
+	case !s.writing.handleEnded(m):
+		return cancelledTooLate(m)
+	case m.changed || m.isExists(m.err):
+		s.writing.shownTargets, s.writing.diffSheet = m.targets, targetDiff(m.targets)
+		s.writing.diffSheet.open(s.th, s.w, s.h)
+		if m.changed {
+			text := "nothing written: the existing files have changed"
 			return ui.Send(ui.Toast{Text: text, Role: ui.Warn})
 		}
 		return nil
 	case m.err != nil:
-		return s.fail(m.err)
+		return s.showError(m.err)
 	}
-	s.stage, s.writing.compare = reviewing, nil
-	s.porting.saved(m.answers)
+	s.stage, s.writing.diffSheet = reviewing, nil
+	s.porting.markSaved(m.answers)
 	return ui.Send(ui.OpenEdit{Recipe: m.paths[0], Workload: m.paths[1]})
 }
 
-// drop gives up a write.
-func (w *writing) drop() {
-	if w.now != nil {
-		w.now.stop()
-		w.now = nil
+// cancelRun cancels the running write.
+func (w *writing) cancelRun() {
+	if w.running != nil {
+		w.running.cancel()
+		w.running = nil
 	}
 }
 
-// tooLate says when a write that was given up had come to its end before.
-func tooLate(m writtenMsg) tea.Cmd {
-	if m.err != nil || m.moved {
+// cancelledTooLate reports a write that succeeded before it was cancelled.
+func cancelledTooLate(m writtenMsg) tea.Cmd {
+	if m.err != nil || m.changed {
 		return nil
 	}
-	return ui.Send(ui.Toast{Text: "it was too late to give up: " + m.paths[0] + " is written", Role: ui.Warn})
+	return ui.Send(ui.Toast{Text: "too late to cancel: " + m.paths[0] + " was written", Role: ui.Warn})
 }
 
 func (w *writing) keys() []key.Binding {
 	switch {
-	case w.compare != nil && w.now != nil:
+	case w.diffSheet != nil && w.running != nil:
 		return nil
-	case w.compare != nil:
-		return append([]key.Binding{yesKey, namesKey}, moves...)
-	case w.now != nil:
+	case w.diffSheet != nil:
+		return append([]key.Binding{replaceKey, closeDiffKey}, moveKeys...)
+	case w.running != nil:
 		return []key.Binding{escKey}
 	}
-	return []key.Binding{saveKey, nextKey, escKey}
+	return []key.Binding{writeFilesKey, nextNameKey, escKey}
 }
 
-func (w *writing) typing() bool { return w.compare == nil }
+func (w *writing) typing() bool { return w.diffSheet == nil }
 
 func (w *writing) key(msg tea.KeyPressMsg) tea.Cmd {
 	switch {
-	case w.compare != nil:
-		return w.compareKey(msg)
+	case w.diffSheet != nil:
+		return w.handleDiffKey(msg)
 	case key.Matches(msg, escKey):
-		w.drop()
-		w.wizard.goBack()
+		w.cancelRun()
+		w.wizard.backToReview()
 		return nil
-	case w.now != nil:
+	case w.running != nil:
 		return nil
-	case key.Matches(msg, saveKey):
+	case key.Matches(msg, writeFilesKey):
 		return w.write(false)
-	case key.Matches(msg, nextKey):
-		w.at = 1 - w.at
+	case key.Matches(msg, nextNameKey):
+		w.cursor = 1 - w.cursor
 		return nil
 	}
-	w.names[w.at].Key(msg)
+	w.names[w.cursor].Key(msg)
 	return w.check()
 }
 
 func (w *writing) paste(text string) tea.Cmd {
-	if w.compare != nil {
+	if w.diffSheet != nil {
 		return nil
 	}
-	w.names[w.at].Insert(text)
+	w.names[w.cursor].Insert(text)
 	return w.check()
 }
 
 func (w *writing) mouse(m ui.Mouse) tea.Cmd {
-	if w.compare != nil {
-		w.compare.scroll(m.Wheel)
+	if w.diffSheet != nil {
+		w.diffSheet.scroll(m.Wheel)
 	}
 	return nil
 }
 
-// askReplace is the question whether to replace what is compared.
+// askReplace is the id of the dialog to replace existing files.
 const askReplace = "replace"
 
-// compareKey is for the comparison with what is there.
-func (w *writing) compareKey(msg tea.KeyPressMsg) tea.Cmd {
-	w.compare.key(msg)
-	if w.now != nil || !key.Matches(msg, yesKey) {
+// handleDiffKey handles a key in the comparison with existing files.
+func (w *writing) handleDiffKey(msg tea.KeyPressMsg) tea.Cmd {
+	w.diffSheet.key(msg)
+	if w.running != nil || !key.Matches(msg, replaceKey) {
 		return nil
 	}
 	return ui.Send(ui.Ask{
-		ID: askReplace, Title: "Replace what is there?", Danger: true,
-		Body: strings.Join(w.replaced(), "\n"), Yes: "replace", No: "no",
+		ID: askReplace, Title: "Replace existing files?", Danger: true,
+		Body: strings.Join(w.replacedPaths(), "\n"), Yes: "replace", No: "cancel",
 	})
 }
 
-// back leaves the comparison for the names.
-func (w *writing) back() tea.Cmd {
-	w.compare = nil
+// closeDiff returns from the comparison to the names.
+func (w *writing) closeDiff() tea.Cmd {
+	w.diffSheet = nil
 	return w.check()
 }
 
-// replaced are the names of the files that hold something else now.
-func (w *writing) replaced() []string {
+// replacedPaths returns the existing files that would change.
+func (w *writing) replacedPaths() []string {
 	var out []string
-	for _, t := range w.compared {
+	for _, t := range w.shownTargets {
 		if t.Exists && !t.Same {
 			out = append(out, t.Path)
 		}
@@ -272,52 +272,52 @@ func (w *writing) replaced() []string {
 	return out
 }
 
-// view asks for the names, with a summary of what goes into the files.
+// view draws the names and a summary of the files.
 func (w *writing) view(th ui.Theme) string {
-	if w.compare != nil {
-		return w.compare.view(th)
+	if w.diffSheet != nil {
+		return w.diffSheet.view(th)
 	}
-	labels, of := [2]string{"recipe", "workload"}, w.job.result
+	labels, of := [2]string{"recipe", "workload"}, w.porting.result
 	lines := []string{of.factLine(th, w.w), th.TitledRule(th.Title.Render("write the files"), "", w.w)}
 	for i := range w.names {
-		focused, role := i == w.at && w.now == nil, ui.Muted
+		focused, role := i == w.cursor && w.running == nil, ui.Muted
 		if focused {
 			role = ui.Accent
 		}
-		note := w.target(th, i)
+		note := w.targetNote(th, i)
 		input := w.names[i].Draw(th, max(w.w-15-ui.Width(note), 1), focused)
 		lines = append(lines, "  "+th.Paint(role, ui.Fit(labels[i], 10))+input+" "+note)
 	}
 	origin := ui.Fit("origin", 10) + ui.Clean(porter.ProvenancePath(w.names[0].Value()))
-	lines = append(lines, ui.LeftRight("  "+th.Paint(ui.Muted, origin), w.target(th, 2)+"  ", w.w))
-	if w.found.err != nil {
-		lines = append(lines, wrapped(th, "            ", ui.Bad, w.found.err.Error(), w.w)...)
+	lines = append(lines, ui.LeftRight("  "+th.Paint(ui.Muted, origin), w.targetNote(th, 2)+"  ", w.w))
+	if w.checked.err != nil {
+		lines = append(lines, wrapIndented(th, "            ", ui.Bad, w.checked.err.Error(), w.w)...)
 	}
 	var gap []string
 	if w.h >= 16 {
 		gap = []string{""}
 	}
-	lines = append(append(append(lines, gap...), of.account(th, w.w)...), gap...)
-	if w.now != nil {
-		lines = append(lines, "  "+th.Paint(ui.Muted, "writing …  esc gives it up"))
+	lines = append(append(append(lines, gap...), of.writeSummary(th, w.w)...), gap...)
+	if w.running != nil {
+		lines = append(lines, "  "+th.Paint(ui.Muted, "writing …  esc cancels"))
 	} else if n := of.res.CountOpen(porter.MustFix); n > 0 {
-		text := ui.Plural(n, "question") + " must be answered before a run; the files can be written all the same"
-		lines = append(lines, wrapped(th, "  ", ui.Warn, text, w.w)...)
+		text := ui.Plural(n, "question") + " must be answered before a run; the files can be written now"
+		lines = append(lines, wrapIndented(th, "  ", ui.Warn, text, w.w)...)
 	}
 	return strings.Join(lines, "\n")
 }
 
-// target says what the name of a file means, as far as that is known.
-func (w *writing) target(th ui.Theme, i int) string {
-	if i >= len(w.found.targets) || w.typed() != w.found.names {
+// targetNote returns the status of a file; empty if it is not checked yet.
+func (w *writing) targetNote(th ui.Theme, i int) string {
+	if i >= len(w.checked.targets) || w.typedNames() != w.checked.names {
 		return ""
 	}
-	text, role := standing(w.found.targets[i])
+	text, role := targetStatus(w.checked.targets[i])
 	return th.Paint(role, ui.Fit(text, min(ui.Width(text), max(w.w/2-4, 1))))
 }
 
-// account sums up what goes into the files: fields by class, what is open, the proof.
-func (w *written) account(th ui.Theme, width int) []string {
+// writeSummary summarises the files: fields by class, questions, proof.
+func (w *resultView) writeSummary(th ui.Theme, width int) []string {
 	counts := w.res.Summary()
 	fields := make([]string, 0, len(classes))
 	for _, c := range classes {
@@ -332,24 +332,24 @@ func (w *written) account(th ui.Theme, width int) []string {
 		}
 	}
 	if len(open) == 0 {
-		open = []string{th.Paint(ui.OK, "✓ nothing")}
+		open = []string{th.Paint(ui.OK, "✓ none")}
 	}
 	if n := len(w.res.Answered); n > 0 {
 		open = append(open, th.Paint(ui.Muted, fmt.Sprintf("%d answered", n)))
 	}
 	label := func(text string) string { return "  " + th.Paint(ui.Muted, ui.Fit(text, 12)) }
-	out := flowed(label(fmt.Sprintf("%d fields", len(w.res.Fields))), fields, width)
-	out = append(out, flowed(label("open"), open, width)...)
-	text, role := verdict(&w.res.Proof)
-	proof := wrapped(th, "              ", role, text, width)
+	out := flow(label(fmt.Sprintf("%d fields", len(w.res.Fields))), fields, width)
+	out = append(out, flow(label("questions"), open, width)...)
+	text, role := proofVerdict(&w.res.Proof)
+	proof := wrapIndented(th, "              ", role, text, width)
 	if len(proof) > 0 {
 		proof[0] = label("proof") + strings.TrimLeft(proof[0], " ")
 	}
 	return append(out, proof...)
 }
 
-// flowed are styled parts behind a label, in as many lines as they take.
-func flowed(label string, parts []string, w int) []string {
+// flow wraps styled parts after a label.
+func flow(label string, parts []string, w int) []string {
 	margin := strings.Repeat(" ", ui.Width(label))
 	var out []string
 	line := label
