@@ -24,7 +24,7 @@ const (
 
 // Config configures one mock server. Zero values mean the defaults named here.
 type Config struct {
-	Role schema.Role // of a worker or the frontend
+	Role schema.Role // agg, prefill, decode or frontend
 	// Model is the served model name. Requests for other models get status 404. If it is empty,
 	// any model is served.
 	Model  string
@@ -40,7 +40,8 @@ type Config struct {
 	// ToolCalls is the fraction (0 to 1) of requests with tools whose response is a tool call
 	// without text. Which requests these are depends on the request's key.
 	ToolCalls float64
-	// Reasoning makes the first third of a response reasoning if the request has a reasoning effort.
+	// Reasoning turns the first third of a response into reasoning text, if the request sets a
+	// reasoning effort.
 	Reasoning bool
 
 	// AggURLs, PrefillURLs and DecodeURLs are the frontend's workers, as http://host:port: either
@@ -100,7 +101,7 @@ const (
 	FaultNone       Fault = ""
 	FaultHTTPError  Fault = "http_error"  // status 500
 	FaultAbort      Fault = "abort"       // the connection is closed in the middle of the stream
-	FaultEventError Fault = "event_error" // the stream ends with an error event in the middle
+	FaultEventError Fault = "event_error" // an error event ends the stream in the middle
 )
 
 // Faults configures fault injection. The zero value injects none.
@@ -109,8 +110,7 @@ type Faults struct {
 	// name (0 to 1, and at most 1 in total). Which requests these are depends on the request's
 	// key, so a repeated request gets the same fault again.
 	HTTPError, Abort, EventError float64
-	// SlowStart is the time after its creation in which a worker reports that it is not ready
-	// (status 503 on /health).
+	// SlowStart is how long a new worker reports that it is not ready (status 503 on /health).
 	SlowStart time.Duration
 }
 

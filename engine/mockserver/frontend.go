@@ -93,27 +93,27 @@ func (f *frontend) complete(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	session := routingKey(r.Header, req.prompt)
+	key := routingKey(r.Header, req.prompt)
 	if len(f.cfg.AggURLs) > 0 {
-		f.proxy(w, r, pickWorker(f.cfg.AggURLs, session)+"/v1/chat/completions", req.body, nil)
+		f.proxy(w, r, pickWorker(f.cfg.AggURLs, key)+"/v1/chat/completions", req.body, nil)
 		return
 	}
-	prefill, err := f.prefill(r.Context(), pickWorker(f.cfg.PrefillURLs, session), req.body)
+	prefill, err := f.prefill(r.Context(), pickWorker(f.cfg.PrefillURLs, key), req.body)
 	if err != nil {
 		if r.Context().Err() == nil {
 			writeError(w, http.StatusServiceUnavailable, err.Error())
 		}
 		return
 	}
-	f.proxy(w, r, pickWorker(f.cfg.DecodeURLs, session)+decodePath, req.body, http.Header{
+	f.proxy(w, r, pickWorker(f.cfg.DecodeURLs, key)+decodePath, req.body, http.Header{
 		headerPromptTokens: {strconv.Itoa(prefill.PromptTokens)},
 		headerCachedTokens: {strconv.Itoa(prefill.CachedTokens)},
 		headerFirstToken:   {strconv.FormatInt(prefill.FirstToken, 10)},
 	})
 }
 
-// routingKey returns a hash that selects the worker of a request: of the session id or, without
-// one, of the prompt's first block.
+// routingKey returns the hash that selects the worker of a request. It is a hash of the session id
+// or, without one, of the prompt's first block.
 func routingKey(h http.Header, p Prompt) uint64 {
 	for _, name := range sessionHeaders {
 		if id := h.Get(name); id != "" {
@@ -128,8 +128,8 @@ func routingKey(h http.Header, p Prompt) uint64 {
 	return p.Key
 }
 
-func pickWorker(urls []string, session uint64) string {
-	return strings.TrimSuffix(urls[session%uint64(len(urls))], "/")
+func pickWorker(urls []string, key uint64) string {
+	return strings.TrimSuffix(urls[key%uint64(len(urls))], "/")
 }
 
 func (f *frontend) post(ctx context.Context, url string, body []byte, h http.Header) (*http.Response, error) {

@@ -47,14 +47,14 @@ func (r chatRequest) limit() (int, error) {
 // OutputTokens returns the length of the response to a request with an output limit (0 for none):
 // the smaller one of this limit and the configured one.
 func (c Config) OutputTokens(limit int) int {
-	most := c.MaxOutputTokens
-	if most <= 0 {
-		most = defaultMaxOutputTokens
+	configured := c.MaxOutputTokens
+	if configured <= 0 {
+		configured = defaultMaxOutputTokens
 	}
 	if limit > 0 {
-		return min(limit, most)
+		return min(limit, configured)
 	}
-	return most
+	return configured
 }
 
 // parsedRequest is a valid request and the values derived from it.
@@ -113,8 +113,8 @@ const (
 // Prompt holds the values derived from the messages and tools of a request. It depends on nothing
 // else, so the same prompt has the same key in every process.
 type Prompt struct {
-	// Tokens is the length of the prompt. Each message, and the list of tools, if any, counts the
-	// bytes of its compact JSON divided by four, rounded up, plus four.
+	// Tokens is the length of the prompt. A message, like the list of tools, has one token per four
+	// bytes of its compact JSON, rounded up, plus four.
 	Tokens int
 	Key    uint64   // hash of the prompt, which determines the spread and the faults
 	blocks []uint64 // hashes of the prefixes that consist of full blocks
@@ -137,27 +137,27 @@ func ParsePrompt(messages, tools json.RawMessage, blockTokens int) (Prompt, erro
 		// A chat template puts the tools before the first message.
 		parts = append([]json.RawMessage{tools}, parts...)
 	}
-	var stream bytes.Buffer
+	var text bytes.Buffer
 	for _, p := range parts {
-		if err := json.Compact(&stream, p); err != nil {
+		if err := json.Compact(&text, p); err != nil {
 			return Prompt{}, problem.Errorf(problem.RequestInvalid, "messages or tools is not valid JSON: %w", err)
 		}
-		pad := (bytesPerToken - stream.Len()%bytesPerToken) % bytesPerToken
-		stream.Write(make([]byte, pad+messageOverhead*bytesPerToken))
+		pad := (bytesPerToken - text.Len()%bytesPerToken) % bytesPerToken
+		text.Write(make([]byte, pad+messageOverhead*bytesPerToken))
 	}
-	return hashPrompt(stream.Bytes(), blockTokens), nil
+	return hashPrompt(text.Bytes(), blockTokens), nil
 }
 
-func hashPrompt(stream []byte, blockTokens int) Prompt {
-	p := Prompt{Tokens: len(stream) / bytesPerToken}
+func hashPrompt(text []byte, blockTokens int) Prompt {
+	p := Prompt{Tokens: len(text) / bytesPerToken}
 	h := fnv.New64a()
 	size := blockTokens * bytesPerToken
-	for len(stream) >= size {
-		h.Write(stream[:size])
+	for len(text) >= size {
+		h.Write(text[:size])
 		p.blocks = append(p.blocks, h.Sum64())
-		stream = stream[size:]
+		text = text[size:]
 	}
-	h.Write(stream)
+	h.Write(text)
 	p.Key = mix(h.Sum64())
 	return p
 }

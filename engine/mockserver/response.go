@@ -68,7 +68,7 @@ type responseText struct {
 
 func (c Config) text(req parsedRequest) responseText {
 	t := responseText{key: req.prompt.Key, tokens: req.output}
-	if hasTools(req.chat.Tools) && unit(t.key, saltShape) < c.ToolCalls {
+	if hasTools(req.chat.Tools) && unit(t.key, saltToolCall) < c.ToolCalls {
 		t.toolCall = true
 	} else if c.Reasoning && req.chat.ReasoningEffort != "" {
 		t.reasoning = t.tokens / 3

@@ -41,18 +41,18 @@ func (t Timing) Events(outputTokens int) int {
 	if outputTokens <= 1 {
 		return max(outputTokens, 0)
 	}
-	n := t.interval()
+	n := t.tokensPerEvent()
 	return 1 + (outputTokens-1+n-1)/n
 }
 
 // Event returns, for the i-th output event (from 0), the number of tokens sent up to and including
 // it, and its time after the first token.
 func (t Timing) Event(key uint64, i, outputTokens int) (tokensSoFar int, after time.Duration) {
-	last := min(i*t.interval(), outputTokens-1)
+	last := min(i*t.tokensPerEvent(), outputTokens-1)
 	return last + 1, time.Duration(last) * t.tokenInterval(key)
 }
 
-func (t Timing) interval() int { return max(t.StreamInterval, 1) }
+func (t Timing) tokensPerEvent() int { return max(t.StreamInterval, 1) }
 
 func (t Timing) spread(d time.Duration, key, salt uint64) time.Duration {
 	return time.Duration(float64(d) * (1 + t.Spread*(2*unit(key, salt)-1)))
@@ -64,7 +64,7 @@ const (
 	saltPrefill uint64 = iota + 1
 	saltITL
 	saltFault
-	saltShape
+	saltToolCall
 	saltText
 )
 

@@ -106,7 +106,7 @@ func (wk *worker) complete(w http.ResponseWriter, r *http.Request, req parsedReq
 }
 
 // firstToken returns the time of the first token as sent by the prefill worker, so that network
-// delays between the processes don't add up. If it differs from the arrival by more than a second,
+// delays between the processes don't postpone it. If it differs from the arrival by more than a second,
 // the clocks disagree and firstToken returns the arrival.
 func firstToken(header string, arrival time.Time) time.Time {
 	ns, err := strconv.ParseInt(header, 10, 64)

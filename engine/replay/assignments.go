@@ -13,7 +13,7 @@ import (
 // assignments maps users to the ids of their conversations.
 type assignments struct {
 	users   map[int][]string
-	perUser int // length of the longest list
+	perUser int // maximum number of conversations of a user
 }
 
 // maxAssignments limits the size of the file, in MiB. 20,000 users need about 1 MiB.

@@ -9,9 +9,9 @@ import (
 	"unicode"
 )
 
-var rule = strings.Repeat("=", 60)
+var separator = strings.Repeat("=", 60)
 
-// withoutPassword returns a URL for the log, with its password redacted.
+// withoutPassword returns base with its password redacted, for the log.
 func withoutPassword(base string) string {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -25,7 +25,7 @@ func withoutPassword(base string) string {
 func banner(cfg Config) string {
 	var b strings.Builder
 	line := func(label string, value any) { fmt.Fprintf(&b, "  %s: %v\n", label, value) }
-	fmt.Fprintf(&b, "%s\n%s\n%s\n", rule, cfg.clientName(), rule)
+	fmt.Fprintf(&b, "%s\n%s\n%s\n", separator, cfg.clientName(), separator)
 	line("Client", cfg.clientName())
 	line("Base URL", withoutPassword(cfg.BaseURL))
 	line("Model", cfg.Model)
@@ -50,7 +50,7 @@ func banner(cfg Config) string {
 	line("Results dir", cfg.ResultsDir)
 	line("Request log", cfg.RequestLogPath)
 	line("Seed", cfg.Seed)
-	fmt.Fprintln(&b, rule)
+	fmt.Fprintln(&b, separator)
 	return b.String()
 }
 

@@ -119,20 +119,20 @@ func (c *client) do(ctx context.Context, cancel context.CancelFunc, x *exchange,
 	return c.readStream(resp.Body, cancel, &x.response)
 }
 
-// readStream reads the response event by event. The time of an event is that of the return
-// of the read that completed it, before it is parsed.
-func (c *client) readStream(body io.Reader, cancel context.CancelFunc, a *response) error {
+// readStream reads the response event by event. An event is timed when the read that completes
+// it returns, before it is parsed.
+func (c *client) readStream(body io.Reader, cancel context.CancelFunc, r *response) error {
 	var p sseParser
 	buf := make([]byte, 16<<10)
 	for {
 		n, err := body.Read(buf)
 		now := time.Now()
-		if n > 0 && !a.complete() {
-			perr := p.feed(buf[:n], func(name, data []byte) { a.addEvent(now, name, data) })
+		if n > 0 && !r.complete() {
+			perr := p.feed(buf[:n], func(name, data []byte) { r.addEvent(now, name, data) })
 			if perr != nil {
 				return perr
 			}
-			if a.complete() {
+			if r.complete() {
 				// The body should end at once, so that the connection can be reused.
 				// If it stays open, the connection is closed.
 				defer time.AfterFunc(endOfBody, cancel).Stop()

@@ -16,8 +16,7 @@ import (
 // implementation is the name of this client in the banner and in all outputs.
 const implementation = "agentperf-tui built-in replay"
 
-// Config configures one replay. It has no hidden defaults: fields are required unless their
-// comment says otherwise.
+// Config configures one replay. A field is required unless its comment says otherwise.
 type Config struct {
 	BaseURL    string // base URL of the API, usually ending in /v1
 	APIKey     string // bearer token; if empty, none is sent
@@ -43,8 +42,8 @@ type Config struct {
 	AssignmentsPath     string
 	TrajectoriesPerUser int
 	DelayKey            string // key of a row's tool-call delay in milliseconds; if empty, there are no delays
-	// MaxStartingOffset is the highest turn at which a user's first trajectory may begin.
-	// The turn is drawn from Seed.
+	// MaxStartingOffset is the last turn at which a user's first trajectory may begin.
+	// The turn is random, with Seed as the seed.
 	MaxStartingOffset int
 	Seed              int64
 

@@ -13,8 +13,8 @@ import (
 // Its methods are safe for concurrent use.
 type Dataset struct {
 	trajectories *trajectories
-	users        int // entries of the assignments file, 0 without one
-	perUser      int
+	users        int     // entries of the assignments file, 0 without one
+	perUser      int     // maximum number of conversations of a user
 	assigned     [][]int // indexes of conversations, for each user of the highest concurrency
 
 	seed      int64
@@ -64,7 +64,7 @@ func (d *Dataset) assign(cfg Config) error {
 		ids, ok := a.users[user]
 		if !ok {
 			return problem.Errorf(problem.DatasetInvalid, "user assignments: %s: no entry for user %d (%d users in all); "+
-				"use a file that covers users 0 to %d, or lower the concurrency of %d",
+				"use a file that covers users 0 to %d, or set a concurrency lower than %d",
 				cfg.AssignmentsPath, user, len(a.users), n-1, n)
 		}
 		for _, id := range ids {
@@ -79,8 +79,8 @@ func (d *Dataset) assign(cfg Config) error {
 	return nil
 }
 
-// assignBySeed assigns conversations in the order of a seeded permutation, which is repeated as
-// often as needed. So every conversation is assigned about equally often.
+// assignBySeed assigns the conversations in a seeded random order and starts over after the last
+// one, so that all are assigned about equally often.
 func (d *Dataset) assignBySeed() {
 	n := len(d.trajectories.conversations)
 	order := rand.New(rand.NewPCG(uint64(d.seed), uint64(n))).Perm(n)

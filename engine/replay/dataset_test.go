@@ -48,11 +48,11 @@ func TestTrajectoryErrorsNameTheLine(t *testing.T) {
 		},
 		{
 			name: "negative delay", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"delay_ms":-5}`,
-			want: ":1: delay_ms: must be milliseconds, a number from 0 to 604800000, got -5",
+			want: ":1: delay_ms: must be a number of milliseconds from 0 to 604800000, got -5",
 		},
 		{
 			name: "delay is text", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"delay_ms":"5"}`,
-			want: `:1: delay_ms: must be milliseconds, a number from 0 to 604800000, got "5"`,
+			want: `:1: delay_ms: must be a number of milliseconds from 0 to 604800000, got "5"`,
 		},
 		{
 			name: "target of 0", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"target_output_tokens":0}`,
@@ -99,7 +99,7 @@ func TestTrajectoriesIndex(t *testing.T) {
 		delay               time.Duration
 	}
 	var all []got
-	s := &Script{conversations: d.trajectories.conversations, list: []int{0, 1}}
+	s := &Script{conversations: d.trajectories.conversations, assigned: []int{0, 1}}
 	for range 3 {
 		step := s.Next()
 		messages, tools, err := d.Prompt(step)

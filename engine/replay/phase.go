@@ -36,7 +36,7 @@ type phase struct {
 	usersBelowMin int   // users with fewer trajectories than MinTrajectoriesPerUser
 	samples       []sample
 	lastEnd       time.Time
-	reported      map[errorKind]bool
+	loggedKinds   map[errorKind]bool
 }
 
 // runPhase runs one concurrency level and writes its files.
@@ -61,8 +61,8 @@ func (r *run) runPhase(ctx context.Context, index, users int) error {
 	if p.err != nil {
 		return errors.Join(p.err, p.analysis.discard())
 	}
-	// The phase ends with its last request, but not before the stop, because users that were
-	// waiting for a tool call then count as active.
+	// The phase ends with its last request, but not before the stop, because users that wait
+	// for a tool call are active until then.
 	end := stop
 	if p.lastEnd.After(end) {
 		end = p.lastEnd
@@ -88,7 +88,7 @@ func (r *run) newPhase(ctx context.Context, index, users int) (*phase, error) {
 	p := &phase{
 		run: r, index: index, users: users, stem: stem, analysis: analysis,
 		stopping: make(chan struct{}), enoughTrajectories: make(chan struct{}), clientFailed: make(chan struct{}),
-		completed: make([]int, users), reported: make(map[errorKind]bool),
+		completed: make([]int, users), loggedKinds: make(map[errorKind]bool),
 	}
 	// When ctx ends, the phase stops, but the requests in flight may still finish.
 	p.requestCtx, p.cancelRequests = context.WithCancel(context.WithoutCancel(ctx))

@@ -9,8 +9,8 @@ type pyRandom struct {
 	next  int
 }
 
-// newPyRandom returns random.Random(seed). CPython seeds with the absolute value, in 32-bit words
-// from the lowest (init_by_array of the reference implementation).
+// newPyRandom returns random.Random(seed). Like CPython, it seeds with the absolute value, split into
+// 32-bit words, lowest first (init_by_array of the reference implementation).
 func newPyRandom(seed int64) *pyRandom {
 	magnitude := uint64(seed)
 	if seed < 0 {
@@ -62,10 +62,10 @@ func (r *pyRandom) uint32() uint32 {
 	return y ^ y>>18
 }
 
-// randint returns random.randint(0, most) for most ≥ 0. It draws as many bits as most+1 has,
-// until the number is in range.
-func (r *pyRandom) randint(most int) int {
-	n := uint64(most) + 1
+// randint returns random.randint(0, high) for high ≥ 0. Like CPython, it generates numbers with as
+// many bits as high+1 has until one of them is in range.
+func (r *pyRandom) randint(high int) int {
+	n := uint64(high) + 1
 	k := bits.Len64(n)
 	for {
 		if x := r.bits(k); x < n {
@@ -74,7 +74,8 @@ func (r *pyRandom) randint(most int) int {
 	}
 }
 
-// bits returns random.getrandbits(k) for k from 1 to 64: the lowest word first, the last one shortened.
+// bits returns random.getrandbits(k) for k from 1 to 64. The first 32-bit number is the low word; of
+// the last number only the highest bits are used.
 func (r *pyRandom) bits(k int) uint64 {
 	if k <= 32 {
 		return uint64(r.uint32() >> (32 - k))

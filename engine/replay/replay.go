@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,8 +94,8 @@ func (r *run) manifestPath() string {
 	return filepath.Join(r.cfg.ResultsDir, "phase_manifest.jsonl")
 }
 
-// prepareFiles opens the request log and empties the phase manifest, which may hold
-// phases of an earlier start.
+// prepareFiles opens the request log and empties the phase manifest, which may list
+// phases of an earlier replay into the same directory.
 func (r *run) prepareFiles() error {
 	for _, dir := range []string{r.cfg.ResultsDir, filepath.Dir(r.cfg.RequestLogPath)} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -133,10 +134,10 @@ func (r *run) stem(index, users int) string {
 // seconds converts seconds to a duration.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// logger writes the log for people. It ignores write errors, which must not end a measurement.
+// logger writes the human-readable log. It ignores write errors, which must not end a measurement.
 type logger struct {
 	mu sync.Mutex
-	w  interface{ Write([]byte) (int, error) }
+	w  io.Writer // may be nil
 }
 
 func (l *logger) print(text string) {

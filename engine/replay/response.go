@@ -59,14 +59,14 @@ type chunk struct {
 }
 
 // addEvent adds an event of the stream; at is the time when its read returned.
-func (a *response) addEvent(at time.Time, name, data []byte) {
+func (r *response) addEvent(at time.Time, name, data []byte) {
 	data = bytes.TrimSpace(data)
 	if string(data) == "[DONE]" {
-		a.done = true
+		r.done = true
 		return
 	}
 	if string(name) == "error" {
-		a.fail(data)
+		r.fail(data)
 		return
 	}
 	if len(data) == 0 {
@@ -74,23 +74,23 @@ func (a *response) addEvent(at time.Time, name, data []byte) {
 	}
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
-		a.fail([]byte("event is not a completion chunk: " + err.Error()))
+		r.fail([]byte("event is not a completion chunk: " + err.Error()))
 		return
 	}
 	if len(c.Error) > 0 && string(c.Error) != "null" {
-		a.fail(c.Error)
+		r.fail(c.Error)
 		return
 	}
-	a.addChunk(at, &c)
+	r.addChunk(at, &c)
 }
 
-func (a *response) fail(text []byte) {
-	if !a.failed {
-		a.failed, a.failure = true, string(text[:min(len(text), maxErrorText)])
+func (r *response) fail(text []byte) {
+	if !r.failed {
+		r.failed, r.failure = true, string(text[:min(len(text), maxErrorText)])
 	}
 }
 
-func (a *response) addChunk(at time.Time, c *chunk) {
+func (r *response) addChunk(at time.Time, c *chunk) {
 	n := 0
 	for i := range c.Choices {
 		choice := &c.Choices[i]
@@ -104,20 +104,20 @@ func (a *response) addChunk(at time.Time, c *chunk) {
 		for _, call := range d.ToolCalls {
 			n += len(call.Function.Name) + len(call.Function.Arguments)
 		}
-		a.finished = a.finished || choice.FinishReason != nil
+		r.finished = r.finished || choice.FinishReason != nil
 	}
 	if n > 0 {
-		if a.events == 0 {
-			a.firstOutput, a.firstBytes = at, n
+		if r.events == 0 {
+			r.firstOutput, r.firstBytes = at, n
 		}
-		a.events++
-		a.bytes += n
-		a.lastOutput = at
+		r.events++
+		r.bytes += n
+		r.lastOutput = at
 	}
 	if u := c.Usage; u != nil {
-		a.input, a.output, a.cached = validCount(u.PromptTokens), validCount(u.CompletionTokens), nil
+		r.input, r.output, r.cached = validCount(u.PromptTokens), validCount(u.CompletionTokens), nil
 		if u.PromptTokensDetails != nil {
-			a.cached = validCount(u.PromptTokensDetails.CachedTokens)
+			r.cached = validCount(u.PromptTokensDetails.CachedTokens)
 		}
 	}
 }
@@ -131,17 +131,17 @@ func validCount(n *int) *int {
 }
 
 // complete reports whether the rest of the stream can be ignored.
-func (a *response) complete() bool { return a.done || a.failed }
+func (r *response) complete() bool { return r.done || r.failed }
 
-// classify returns the kind of failure of a stream that has ended, or "" for success. broken tells
-// that the connection ended before the stream did.
-func (a *response) classify(broken bool) errorKind {
+// classify returns the kind of failure of a stream that has ended, or "" for success. broken is
+// true if the connection ended before the stream did.
+func (r *response) classify(broken bool) errorKind {
 	switch {
-	case a.failed:
+	case r.failed:
 		return errorEvent
-	case !a.done && (broken || !a.finished):
+	case !r.done && (broken || !r.finished):
 		return errorEarlyEnd
-	case a.events == 0:
+	case r.events == 0:
 		return errorNoOutput
 	}
 	return ""
@@ -151,27 +151,27 @@ func (a *response) classify(broken bool) errorKind {
 const tokenBytes = 4
 
 // clientTokens estimates the number of output tokens from the length of the output.
-func (a *response) clientTokens() int { return (a.bytes + tokenBytes - 1) / tokenBytes }
+func (r *response) clientTokens() int { return (r.bytes + tokenBytes - 1) / tokenBytes }
 
 // itl returns the mean inter-token latency in seconds: the time from the first to the last event
 // with output, divided by the server's token count less one. It is nil if there is no interval.
-func (a *response) itl() *float64 {
-	seconds := a.lastOutput.Sub(a.firstOutput).Seconds()
-	if a.events < 2 || a.output == nil || *a.output < 2 || seconds <= 0 {
+func (r *response) itl() *float64 {
+	seconds := r.lastOutput.Sub(r.firstOutput).Seconds()
+	if r.events < 2 || r.output == nil || *r.output < 2 || seconds <= 0 {
 		return nil
 	}
-	return new(seconds / float64(*a.output-1))
+	return new(seconds / float64(*r.output-1))
 }
 
-// sseSpeed returns the output speed in tokens per second: the tokens after the first event, over
-// the same interval as [response.itl]. Their number is the server's count multiplied by their
-// share of the output's bytes. For one token per event it equals 1/itl; for a large first event
-// it is lower.
-func (a *response) sseSpeed() *float64 {
-	seconds := a.lastOutput.Sub(a.firstOutput).Seconds()
-	if a.events < 2 || a.output == nil || *a.output < 2 || seconds <= 0 {
+// sseSpeed returns the output speed in tokens per second: the tokens after the first event, divided
+// by the interval that [response.itl] uses. The number of these tokens is the server's count
+// multiplied by their share of the output's bytes. With one token per event the speed equals
+// 1/itl; with a large first event it is lower.
+func (r *response) sseSpeed() *float64 {
+	seconds := r.lastOutput.Sub(r.firstOutput).Seconds()
+	if r.events < 2 || r.output == nil || *r.output < 2 || seconds <= 0 {
 		return nil
 	}
-	share := float64(a.bytes-a.firstBytes) / float64(a.bytes)
-	return new(share * float64(*a.output) / seconds)
+	share := float64(r.bytes-r.firstBytes) / float64(r.bytes)
+	return new(share * float64(*r.output) / seconds)
 }

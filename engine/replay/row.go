@@ -80,11 +80,11 @@ func parseRow(line []byte, delayKey string) (row, error) {
 // maxTurns limits the turns of a conversation. The longest recorded ones have a few hundred.
 const maxTurns = 1 << 20
 
-// parseCount parses a whole number between least and most.
-func parseCount(v []byte, least, most int) (int, error) {
+// parseCount parses a whole number between low and high.
+func parseCount(v []byte, low, high int) (int, error) {
 	n, err := strconv.Atoi(string(clip(v)))
-	if err != nil || n < least || n > most {
-		return 0, problem.Errorf(problem.DatasetInvalid, "must be a whole number from %d to %d, got %s", least, most, clip(v))
+	if err != nil || n < low || n > high {
+		return 0, problem.Errorf(problem.DatasetInvalid, "must be a whole number from %d to %d, got %s", low, high, clip(v))
 	}
 	return n, nil
 }
@@ -100,10 +100,10 @@ func parseMilliseconds(v []byte) (time.Duration, error) {
 	if isNull(v) {
 		return 0, nil
 	}
-	const most = 7 * 24 * 3600 * 1000 // a week; a larger number is probably in another unit
+	const limit = 7 * 24 * 3600 * 1000 // a week; a larger number is probably in another unit
 	ms, err := strconv.ParseFloat(string(clip(v)), 64)
-	if err != nil || !(ms >= 0 && ms <= most) {
-		return 0, problem.Errorf(problem.DatasetInvalid, "must be milliseconds, a number from 0 to %d, got %s", most, clip(v))
+	if err != nil || !(ms >= 0 && ms <= limit) {
+		return 0, problem.Errorf(problem.DatasetInvalid, "must be a number of milliseconds from 0 to %d, got %s", limit, clip(v))
 	}
 	return time.Duration(ms * float64(time.Millisecond)), nil
 }

@@ -60,7 +60,7 @@ func (w *rowWriter) append(v any) error {
 	return nil
 }
 
-// requestLog appends rows to a file that may have rows of earlier starts. It does not buffer, so
+// requestLog appends rows to a file that may have rows of earlier replays. It does not buffer, so
 // that readers see complete rows and a crash loses none.
 type requestLog struct {
 	rowWriter
@@ -78,8 +78,8 @@ func openRequestLog(path string) (*requestLog, error) {
 	return &requestLog{rowWriter{what: "request log", to: f}, f}, nil
 }
 
-// terminateLastLine ends an incomplete row of a killed client, so that the next row begins on
-// a new line.
+// terminateLastLine adds a newline after an incomplete row, which a killed client has left, so
+// that the next row begins on a new line.
 func terminateLastLine(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {

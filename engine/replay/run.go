@@ -59,7 +59,7 @@ func Run(ctx context.Context, opt Options) error {
 	if err != nil {
 		return err
 	}
-	var writeErr error // for the first event that could not be written
+	var writeErr error // of the first event that could not be written
 	cfg.onEvent = func(ev phaseEvent) {
 		if err := appendPhase(log, ev); err != nil && writeErr == nil {
 			writeErr = err
@@ -101,7 +101,7 @@ func ConfigOf(w *recipes.Workload, opt Options) (Config, error) {
 	if opt.Seed != nil {
 		cfg.Seed = *opt.Seed
 	}
-	// Workload files of the harness spell out "none".
+	// In workload files of the harness, "none" means that no effort is sent.
 	if strings.EqualFold(cfg.ReasoningEffort, "none") {
 		cfg.ReasoningEffort = ""
 	}

@@ -10,7 +10,7 @@ type Step struct {
 	// OutputLimit is the trajectory's output limit in tokens, 0 for none. The configured limit
 	// applies as well.
 	OutputLimit int
-	Delay       time.Duration // of the recorded tool call after the response
+	Delay       time.Duration // duration of the recorded tool call after the response
 	Last        bool          // the trajectory is complete after this request
 
 	turn *turn
@@ -21,27 +21,27 @@ type Step struct {
 // the seed and the user. A Script is not safe for concurrent use.
 type Script struct {
 	conversations []conversation
-	list          []int
+	assigned      []int
 	pass, turn    int
 }
 
 // Script returns the script of a user, from the beginning. user must be less than the highest
 // concurrency that the dataset was opened for.
 func (d *Dataset) Script(user int) *Script {
-	s := &Script{conversations: d.trajectories.conversations, list: d.assigned[user]}
+	s := &Script{conversations: d.trajectories.conversations, assigned: d.assigned[user]}
 	s.turn = startOffset(d.seed, user, d.maxOffset, len(s.current().turns))
 	return s
 }
 
 // startOffset returns the turn at which a user's first trajectory begins: Python's
-// random.Random(seed + user).randint(0, most), but at most the last turn. The external client
-// draws the same number, so that runs of both can be compared request by request.
-func startOffset(seed int64, user, most, turns int) int {
-	return min(newPyRandom(seed+int64(user)).randint(most), turns-1)
+// random.Random(seed + user).randint(0, maxOffset), but at most the last turn. The external client
+// computes the same number, so that runs of both can be compared request by request.
+func startOffset(seed int64, user, maxOffset, turns int) int {
+	return min(newPyRandom(seed+int64(user)).randint(maxOffset), turns-1)
 }
 
 func (s *Script) current() conversation {
-	return s.conversations[s.list[s.pass%len(s.list)]]
+	return s.conversations[s.assigned[s.pass%len(s.assigned)]]
 }
 
 // Next returns the next step.

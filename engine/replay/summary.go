@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// summary formats the statistics of a phase for people.
+// summary formats the statistics of a phase as text.
 func summary(s statistics) string {
 	var b strings.Builder
 	put := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	put("\n%s\nPhase %d Results (concurrency=%d)\n%s", rule, s.Phase, s.Concurrency, rule)
+	put("\n%s\nPhase %d Results (concurrency=%d)\n%s", separator, s.Phase, s.Concurrency, separator)
 	put("Client: %s", s.Client)
 	put("Total requests: %d", s.Requests.Total)
 	put("Measured: %d (%d ok, %d err)", s.Requests.Measured, s.Requests.Successful, s.Requests.Failed)
@@ -43,7 +43,7 @@ func summary(s statistics) string {
 	}
 	speed("local", s.LocalSpeed)
 	speed("SSE", s.SSESpeed)
-	put("%s", rule)
+	put("%s", separator)
 	return b.String()
 }
 

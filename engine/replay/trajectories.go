@@ -23,7 +23,7 @@ type turn struct {
 	index           int
 	messages, tools span          // places in the file; tools is empty if the turn has none
 	limit           int           // output tokens, 0 for none
-	delay           time.Duration // of the tool call after the response
+	delay           time.Duration // duration of the tool call after the response
 }
 
 // conversation is one trajectory with its turns in order.
@@ -78,15 +78,15 @@ func (t *trajectories) index(ctx context.Context, delayKey string) error {
 	}
 	t.turns = len(rows)
 	for i := range t.conversations {
-		if err := t.conversations[i].order(name); err != nil {
+		if err := t.conversations[i].sortTurns(name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// order sorts the turns and checks that they are numbered from 0 without gaps.
-func (c *conversation) order(file string) error {
+// sortTurns sorts the turns and checks that they are numbered from 0 without gaps.
+func (c *conversation) sortTurns(file string) error {
 	slices.SortStableFunc(c.turns, func(a, b turn) int { return a.index - b.index })
 	for i, t := range c.turns {
 		switch {

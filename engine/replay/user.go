@@ -11,7 +11,7 @@ import (
 )
 
 // failurePause is the minimum time from the start of a failed request to the start of the same
-// user's next one. It keeps a server that fails at once from being flooded.
+// user's next one. It avoids flooding a server that rejects requests at once.
 const failurePause = time.Second
 
 // runUser sends the requests of one user until the phase stops.
@@ -111,7 +111,7 @@ func randomHex(bytes int) string {
 	return hex.EncodeToString(b)
 }
 
-// row returns the request's row of the log. It has figures only if the request succeeded.
+// row returns the row of a request in the request log. It has figures only if the request succeeded.
 func (p *phase) row(user int, id, xid string, step Step, x *exchange) requestRow {
 	r := requestRow{
 		Phase: p.index, Concurrency: p.users,
@@ -141,10 +141,10 @@ func (p *phase) record(row requestRow, x *exchange) error {
 		return err
 	}
 	p.mu.Lock()
-	known := p.reported[x.kind]
-	p.reported[x.kind] = true
+	logged := p.loggedKinds[x.kind]
+	p.loggedKinds[x.kind] = true
 	p.mu.Unlock()
-	if !known {
+	if !logged {
 		p.log.print(fmt.Sprintf("Phase %d: first %s failure: user %d, %s turn %d: %s\n",
 			p.index, x.kind, row.User, row.Conversation, row.Turn, printable(x.text)))
 	}
