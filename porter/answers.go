@@ -75,8 +75,8 @@ func parseAnswer(id string, n *yaml.Node) (Answer, error) {
 	return a, problem.New(problem.AnswerInvalid, "must be a value, {value: …} or {accepted: true}")
 }
 
-// keptAnswers returns the answers stored with an earlier port of the same recipe, if there is one.
-func keptAnswers(recipe string) ([]Answer, error) {
+// storedAnswers returns the answers stored with an earlier port of the same recipe, if there is one.
+func storedAnswers(recipe string) ([]Answer, error) {
 	if recipe == "" {
 		return nil, nil
 	}
@@ -113,7 +113,7 @@ func questionField(id string) (f File, path string) {
 	return File(file), strings.ReplaceAll(path, "%23", "#")
 }
 
-// answers are the answers of a port.
+// answers holds the answers of a port.
 type answers struct {
 	byID   map[string]Answer       // by ID of the question
 	values map[string]*fieldAnswer // those that set a value, by file:path
@@ -139,12 +139,12 @@ func (as *answers) use(f File, path string) (*fieldAnswer, bool) {
 // newAnswers merges the stored answers with the given ones and checks their values.
 func newAnswers(opt Options) (answers, error) {
 	as := answers{byID: map[string]Answer{}, values: map[string]*fieldAnswer{}}
-	kept, err := keptAnswers(opt.RecipeOut)
+	stored, err := storedAnswers(opt.RecipeOut)
 	if err != nil {
 		return as, err
 	}
 	table := newLayout(opt.Schema).table
-	for _, a := range append(kept, opt.Answers...) {
+	for _, a := range append(stored, opt.Answers...) {
 		f, path := questionField(a.ID)
 		key := fieldKey(f, path)
 		old := as.values[key]
@@ -330,22 +330,22 @@ func (f Field) withAnswer(a *fieldAnswer) []Field {
 // splitKeys is the inverse of [yamldoc.Join]. It returns nil for an invalid path or one with an
 // index.
 func splitKeys(path string) []*yaml.Node {
-	steps, err := recipes.SplitPath(path)
+	elements, err := recipes.SplitPath(path)
 	if err != nil {
 		return nil
 	}
-	out := make([]*yaml.Node, len(steps))
-	for i, s := range steps {
-		if s.Index >= 0 {
+	out := make([]*yaml.Node, len(elements))
+	for i, e := range elements {
+		if e.Index >= 0 {
 			return nil
 		}
-		out[i] = plain(s.Key)
+		out[i] = plain(e.Key)
 	}
 	return out
 }
 
-// accept marks a field whose value was accepted by a person. Its class becomes copied unless it is
-// copied or translated.
+// accept marks a field whose value was accepted by a person. Its class becomes copied, unless
+// it is translated.
 func (f *Field) accept(a Answer) {
 	switch f.Class {
 	case Copied, Translated:

@@ -20,7 +20,7 @@ const (
 
 // benchmarkFields sets the fields of the benchmark client.
 func (p *porting) benchmarkFields() {
-	p.setRecipe("observability.enabled", boolean(false), fixed("it would perturb the measurement"))
+	p.setRecipe("observability.enabled", boolean(false), fixed("it would affect the measurement"))
 	p.setRecipe("benchmark.type", plain("agentperf"), fixed("the harness's client"))
 	const placement = "benchmark.client_placement"
 	p.setRecipe(placement, plain("last_decode"), fixed("away from frontend and prefill workers, which are busiest"))

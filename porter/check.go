@@ -18,13 +18,13 @@ const (
 	defaultLimit = 3600
 )
 
-// checks checks the files as they will be written and asks about problems.
-type checks struct {
+// checker checks the rendered files and asks about problems.
+type checker struct {
 	*porting
-	read *recipes.Recipe // the parsed recipe; nil until it is parsed
+	parsed *recipes.Recipe // nil until the recipe is parsed
 }
 
-func (c *checks) checkFiles() {
+func (c *checker) checkFiles() {
 	r, err := c.parseRecipe()
 	if err != nil {
 		return // the proof reports it
@@ -36,15 +36,15 @@ func (c *checks) checkFiles() {
 	w, found := recipes.ParseWorkload("workload", text)
 	c.askInvalid(Workload, found)
 	if w == nil || !c.askRampUp(r, w) {
-		c.res.workload = text // final: no question about the workload follows
+		c.res.workload = text // final: no later question adds a comment to it
 	}
 	c.askTimeLimit(r, w)
 }
 
 // parseRecipe renders the recipe and parses it.
-func (c *checks) parseRecipe() (*recipes.Recipe, error) {
-	if c.read != nil {
-		return c.read, nil
+func (c *checker) parseRecipe() (*recipes.Recipe, error) {
+	if c.parsed != nil {
+		return c.parsed, nil
 	}
 	text, err := c.res.RecipeYAML()
 	if err != nil {
@@ -55,13 +55,13 @@ func (c *checks) parseRecipe() (*recipes.Recipe, error) {
 	if r == nil {
 		return nil, problem.Errorf(problem.RecipeInvalid, "plan recipe: %s", found[0])
 	}
-	c.read = r
+	c.parsed = r
 	c.askInvalid(Recipe, found)
 	return r, nil
 }
 
 // askInvalid asks about the errors in a written file.
-func (c *checks) askInvalid(file File, found recipes.Diagnostics) {
+func (c *checker) askInvalid(file File, found recipes.Diagnostics) {
 	for _, d := range found {
 		if d.Severity == recipes.Error {
 			c.ask(MustFix, "", "", fmt.Sprintf("%s %s: %s", file, d.Path, d.Message), nil,
@@ -70,8 +70,8 @@ func (c *checks) askInvalid(file File, found recipes.Diagnostics) {
 	}
 }
 
-// askRampUp asks for a longer phase if its timeout is too short for the load.
-func (c *checks) askRampUp(r *recipes.Recipe, w *recipes.Workload) (asked bool) {
+// askRampUp asks for a longer phase timeout if it is too short for the load.
+func (c *checker) askRampUp(r *recipes.Recipe, w *recipes.Workload) (asked bool) {
 	for _, t := range recipes.CheckTimeouts(w, r.Benchmark.Levels) {
 		if !t.Known || t.OK || !t.Binding {
 			continue
@@ -80,7 +80,7 @@ func (c *checks) askRampUp(r *recipes.Recipe, w *recipes.Workload) (asked bool) 
 			Kind: Confirm, File: Workload, Path: "phase_timeout_seconds",
 			Candidates: []Candidate{{Value: fmt.Sprintf("%.1f", math.Ceil(t.Need))}},
 			Message: fmt.Sprintf("%g s is too short for concurrency level %d: "+
-				"ramp-up, settling and the shortest measuring window take %g s",
+				"ramp-up, settling and the minimum measurement take %g s",
 				t.Timeout, t.Level, t.Need),
 		})
 		return true
@@ -89,7 +89,7 @@ func (c *checks) askRampUp(r *recipes.Recipe, w *recipes.Workload) (asked bool) 
 }
 
 // askTimeLimit asks for the job's time limit if the run may take longer than the default.
-func (c *checks) askTimeLimit(r *recipes.Recipe, w *recipes.Workload) {
+func (c *checker) askTimeLimit(r *recipes.Recipe, w *recipes.Workload) {
 	e := check.EstimateRun(r, w)
 	if e == nil || e.Most <= defaultLimit {
 		return
@@ -98,12 +98,12 @@ func (c *checks) askTimeLimit(r *recipes.Recipe, w *recipes.Workload) {
 	c.addTodo("", Todo{
 		Kind: Confirm, File: Recipe, Path: timeLimitField, Candidates: []Candidate{{Value: value}},
 		Message: fmt.Sprintf("a run directory does not record the time limit; the default is the cluster's, or 1 h, "+
-			"but this run may take up to %s: set a limit, or accept", value),
+			"but this run may take up to %s: set a limit, or accept the default", value),
 	})
 }
 
 // prove makes the proof and asks about unexplained differences.
-func (c *checks) prove() {
+func (c *checker) prove() {
 	p := &c.res.Proof
 	p.Lines = []proof.Line{}
 	if len(c.run.Launches.All()) == 0 {

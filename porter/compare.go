@@ -11,13 +11,13 @@ import (
 // ProvenanceDiff is the comparison of two reports. Fields are matched by file and canonical path,
 // questions and answers by ID.
 type ProvenanceDiff struct {
-	Identical   int              `json:"identical"`
-	Total       int              `json:"total"` // rows of either report
-	Differences []rowsDifference `json:"differences"`
+	Identical   int             `json:"identical"`
+	Total       int             `json:"total"` // rows of either report
+	Differences []rowDifference `json:"differences"`
 }
 
-// rowsDifference is a row that differs. A or B is nil if the report has no such row.
-type rowsDifference struct {
+// rowDifference is a row that differs. A or B is nil if the report has no such row.
+type rowDifference struct {
 	Row  string   `json:"row"`  // recipe:path, workload:path, dropped …, question … or answer …
 	What []string `json:"what"` // JSON keys that differ; empty if A or B is nil
 	A    any      `json:"a"`
@@ -26,7 +26,7 @@ type rowsDifference struct {
 
 // DiffProvenance compares two stored reports. Lines and columns of evidence are ignored.
 func DiffProvenance(a, b *Provenance) ProvenanceDiff {
-	d := ProvenanceDiff{Differences: []rowsDifference{}}
+	d := ProvenanceDiff{Differences: []rowDifference{}}
 	diffRows(&d, a.Fields, b.Fields, func(f Field) string { return fieldKey(f.File, f.Path) })
 	diffRows(&d, a.droppedRows(), b.droppedRows(), func(x Dropped) string { return "dropped " + x.From + " " + x.Name })
 	diffRows(&d, a.Todos, b.Todos, func(t Todo) string { return "question " + t.ID })
@@ -63,15 +63,15 @@ func diffRows[T any](d *ProvenanceDiff, a, b []T, name func(T) string) {
 		case ok && len(what) == 0:
 			d.Identical++
 		case ok:
-			d.Differences = append(d.Differences, rowsDifference{key, what, l, r})
+			d.Differences = append(d.Differences, rowDifference{key, what, l, r})
 		default:
-			d.Differences = append(d.Differences, rowsDifference{Row: key, What: []string{}, A: l})
+			d.Differences = append(d.Differences, rowDifference{Row: key, What: []string{}, A: l})
 		}
 	}
 	for _, r := range b {
 		if key := name(r); !seen[key] {
 			d.Total++
-			d.Differences = append(d.Differences, rowsDifference{Row: key, What: []string{}, B: r})
+			d.Differences = append(d.Differences, rowDifference{Row: key, What: []string{}, B: r})
 		}
 	}
 }

@@ -25,12 +25,12 @@ const (
 // file, so it can cover a large tree. Concurrent ports can share it.
 type Datasets struct {
 	directories []directory
-	files       []uint64 // hash of the name, index of the directory; sorted
+	files       []uint64 // upper half: hash of the name; lower half: index of the directory; sorted
 	partial     string   // why the index is incomplete; else empty
 }
 
 // IndexDatasets indexes the files below the roots. Unreadable directories are skipped, and the
-// search stops after some millions of entries; a [Result] then has a notice. A root that is not a
+// search stops after 5 million entries; a [Result] has a notice in both cases. A root that is not a
 // directory is an error. progress may be nil.
 func IndexDatasets(ctx context.Context, roots []string, progress func(Progress)) (*Datasets, error) {
 	opt := Options{Progress: progress}
@@ -88,7 +88,7 @@ type search struct {
 	links      []directory
 	found      Datasets
 	entries    int
-	limit      int // maximum of entries
+	limit      int // maximum number of entries
 	unreadable int
 }
 
@@ -172,7 +172,7 @@ type match struct {
 	linked bool // reached through a symbolic link
 }
 
-// Find returns the files of a name, sorted by path, those reached through symbolic links last. Each
+// Find returns the files with a name, sorted by path, those reached through symbolic links last. Each
 // file is listed once.
 func (ds *Datasets) Find(name string) []Candidate {
 	if ds == nil {
@@ -187,11 +187,11 @@ func (ds *Datasets) Find(name string) []Candidate {
 		}
 		d := ds.directories[f&(1<<32-1)]
 		h := match{path: filepath.Join(d.path, name), linked: d.linked}
-		own, err := os.Lstat(h.path) // another name may have the same hash
+		linkInfo, err := os.Lstat(h.path) // another name may have the same hash
 		if err != nil {
 			continue
 		}
-		h.linked = h.linked || own.Mode()&os.ModeSymlink != 0
+		h.linked = h.linked || linkInfo.Mode()&os.ModeSymlink != 0
 		if h.info, err = os.Stat(h.path); err == nil && h.info.Mode().IsRegular() {
 			hits = append(hits, h)
 		}

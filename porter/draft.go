@@ -191,9 +191,9 @@ func (d *draft) closeAnswered(from int) {
 	open := d.res.Todos[:from]
 	for _, t := range d.res.Todos[from:] {
 		key := fieldKey(t.File, t.Path)
-		v, valued := d.answers.values[key]
+		v, hasValue := d.answers.values[key]
 		a, given := d.answers.byID[t.ID]
-		if i, has := at[key]; given && a.Accepted && has && !valued {
+		if i, hasField := at[key]; given && a.Accepted && hasField && !hasValue {
 			f := &d.res.Fields[i]
 			if f.Class == Missing && t.Kind == MustFix {
 				t.Message += "; a placeholder can't be accepted: give a value"
@@ -202,7 +202,7 @@ func (d *draft) closeAnswered(from int) {
 			}
 			f.accept(a)
 		}
-		if given || valued && v.used {
+		if given || hasValue && v.used {
 			d.res.Answered = append(d.res.Answered, t)
 		} else {
 			open = append(open, t)

@@ -70,8 +70,8 @@ func (p *porting) jobEnvironment() {
 	v := p.run.Params["DYNAMO_JOB_ENV"]
 	launches := &p.run.Launches
 	for _, x := range harness.SplitEnvList(v.Text) {
-		gives := func(l *harness.Launch) bool { _, has := l.Lookup(x.Name); return has }
-		if launches.Count > 0 && !slices.ContainsFunc(launches.FirstOfEach(), gives) {
+		sets := func(l *harness.Launch) bool { _, has := l.Lookup(x.Name); return has }
+		if launches.Count > 0 && !slices.ContainsFunc(launches.FirstOfEach(), sets) {
 			p.ask(Confirm, "", "", "DYNAMO_JOB_ENV "+x.Name, evidence(v.At),
 				"DYNAMO_JOB_ENV sets %s, but no launch line has it: add it if the servers need it", safetext.Clip(x.Raw, 100))
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// environment sets the variables of the workers or the frontend by the tables in package rules.
+// environment sets the variables of the workers or the frontend according to the tables in package rules.
 type environment struct {
 	*porting
 	process rules.Process
@@ -112,11 +112,11 @@ func (e *environment) compareWorkers(ws []*harness.Launch) {
 			if known && ref.Value == v.Value || rules.IsDropped(v.Name) {
 				continue
 			}
-			was := unset
+			firstValue := unset
 			if known {
-				was = quote(ref)
+				firstValue = quote(ref)
 			}
-			report.add(v.Name, w.Name(), quote(v), was, v.At)
+			report.add(v.Name, w.Name(), quote(v), firstValue, v.At)
 		}
 		for _, v := range first {
 			if !have[v.Name] && !rules.IsDropped(v.Name) {
@@ -124,7 +124,7 @@ func (e *environment) compareWorkers(ws []*harness.Launch) {
 			}
 		}
 	}
-	here := ws[0].Name()
+	firstWorker := ws[0].Name()
 	for _, d := range report.rows {
 		name := d.name
 		if r := rules.VariableOf(rules.Worker, name); r.Action == rules.Rename {
@@ -132,7 +132,7 @@ func (e *environment) compareWorkers(ws []*harness.Launch) {
 		}
 		e.ask(Confirm, Recipe, recipes.Join(e.base, name), "differs", evidence(d.at),
 			"%s differs in %s (%s, but %s in %s): a role has one environment; that of %s is written",
-			strings.Join(d.workers, ", "), d.name, d.other, d.first, here, here)
+			strings.Join(d.workers, ", "), d.name, d.other, d.first, firstWorker, firstWorker)
 	}
 }
 

@@ -202,7 +202,7 @@ func (f *frontend) askEtcd() {
 func (d *draft) askFlags(l *harness.Launch) {
 	for _, f := range l.Flags {
 		rule := rules.FlagOf(f.Name)
-		sized := l.Role != "" && (f.Name == "--nodes" || f.Name == "--ntasks") // see topology
+		sized := l.Role != "" && (f.Name == "--nodes" || f.Name == "--ntasks") // reported by topology
 		what := "which is not carried over: add it to srun_options if all steps need it"
 		switch {
 		case rule.Action == "":

@@ -66,7 +66,7 @@ func (p *porting) pathFromParams(base, variable, todo string, shown func(*harnes
 			other, otherAt = o, append(otherAt, ev)
 		}
 	}
-	few := otherAt[:min(len(otherAt), 16)]
+	firstFew := otherAt[:min(len(otherAt), 16)]
 	if v.Text == "" {
 		t := Todo{
 			Kind: MustFix, File: Recipe, Path: base,
@@ -75,7 +75,7 @@ func (p *porting) pathFromParams(base, variable, todo string, shown func(*harnes
 		p.setRecipe(base, plain(todo), placeholder(variable+" was not found"))
 		if other != "" {
 			rewritten, _ := p.rewrites.Apply(other)
-			t.Evidence, t.Candidates = few, []Candidate{{Value: rewritten}}
+			t.Evidence, t.Candidates = firstFew, []Candidate{{Value: rewritten}}
 			t.Message += "; a launch line shows " + rewritten
 		}
 		p.addTodo("", t)
@@ -84,7 +84,7 @@ func (p *porting) pathFromParams(base, variable, todo string, shown func(*harnes
 	text, from := p.rewritePath(v.Text, v.At)
 	p.setRecipe(base, plain(text), from)
 	if other != "" {
-		p.ask(Confirm, Recipe, base, "launched", append([]Evidence{v.At}, few...),
+		p.ask(Confirm, Recipe, base, "launched", append([]Evidence{v.At}, firstFew...),
 			"%s is %s in %s, but %d of %d launches show %s: confirm which one is right", variable, v.Text, harness.JobParams,
 			len(otherAt), len(launches), other)
 	}

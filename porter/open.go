@@ -25,16 +25,16 @@ func OpenMustFix(recipe, workload string) ([]Todo, error) {
 	if err != nil {
 		return nil, err
 	}
-	now := map[File]map[string]any{}
-	if now[Recipe], err = loadValues(recipe, recipes.ParseRecipe); err == nil && workload != "" {
-		now[Workload], err = loadValues(workload, recipes.ParseWorkload)
+	current := map[File]map[string]any{}
+	if current[Recipe], err = loadValues(recipe, recipes.ParseRecipe); err == nil && workload != "" {
+		current[Workload], err = loadValues(workload, recipes.ParseWorkload)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("check for open questions: %w", err)
 	}
 	var open []Todo
 	for _, t := range p.Todos {
-		if t.Kind == MustFix && !p.editedSince(t, now) {
+		if t.Kind == MustFix && !p.editedSince(t, current) {
 			open = append(open, t)
 		}
 	}
@@ -42,9 +42,9 @@ func OpenMustFix(recipe, workload string) ([]Todo, error) {
 }
 
 // editedSince reports whether the values that a question is about were edited after the port.
-func (p *Provenance) editedSince(t Todo, now map[File]map[string]any) bool {
+func (p *Provenance) editedSince(t Todo, current map[File]map[string]any) bool {
 	file, path := questionField(t.ID)
-	values := now[file]
+	values := current[file]
 	if path == "" || values == nil {
 		return false
 	}

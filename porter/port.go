@@ -16,7 +16,7 @@ import (
 // Options are the options of a port. The zero value is valid.
 type Options struct {
 	Schema            int       // recipe layout, 1 or 2; 0 means 2
-	GPUType           string    // such as gb300; empty: a guess and a question
+	GPUType           string    // such as gb300; empty: guessed, with a question to confirm it
 	DatasetRoots      []string  // directories that are searched for the datasets
 	Datasets          *Datasets // an existing index to use instead; may be nil
 	PathRewrites      []rules.Rewrite
@@ -25,7 +25,7 @@ type Options struct {
 	// RecipeOut is where the recipe will be written. The answers stored with an earlier port of it are
 	// applied again.
 	RecipeOut string
-	Answers   []Answer       // override the stored ones; the last of several about one value counts
+	Answers   []Answer       // override the stored ones; the last answer about a value counts
 	Progress  func(Progress) // called from the porting goroutine; may be nil
 }
 
@@ -51,7 +51,7 @@ type ParentError struct {
 }
 
 func (e *ParentError) Error() string {
-	return fmt.Sprintf("port %s: is not a run directory, but holds %d of them; give one of %s, or pass --tree",
+	return fmt.Sprintf("port %s: is not a run directory, but contains %d of them; give one of %s, or pass --tree",
 		e.Dir, len(e.Runs), strings.Join(e.Runs, ", "))
 }
 
@@ -121,7 +121,7 @@ func (p *porting) decideFields() {
 // checkAndSort checks the files as they will be written, makes the proof, and sorts the questions.
 func (p *porting) checkAndSort() {
 	n := len(p.res.Todos)
-	c := checks{porting: p}
+	c := checker{porting: p}
 	c.checkFiles()
 	c.prove()
 	p.closeAnswered(n)
@@ -139,7 +139,7 @@ func (p *porting) checkAndSort() {
 // maxProblems bounds the questions about one artifact, and those about the proof.
 const maxProblems = 50
 
-// consequences tells what follows if an artifact can't be used.
+// consequences describes the effect of an artifact that can't be used.
 var consequences = map[string]string{
 	harness.JobParams:    "model, image, mounts and concurrency are placeholders",
 	harness.ClientScript: "the client checkout is a placeholder and other flags of the client are unknown",
@@ -158,12 +158,12 @@ func (p *porting) askProblems() {
 		}
 	}
 	for _, a := range p.run.Artifacts {
-		what, ours := consequences[a.Name]
-		if a.Problem == "" || !ours && !a.Present {
+		what, hasEffect := consequences[a.Name]
+		if a.Problem == "" || !hasEffect && !a.Present {
 			continue
 		}
 		text := a.Name + ": " + a.Problem
-		if ours {
+		if hasEffect {
 			text += ": " + what
 		}
 		p.ask(Confirm, "", "", a.Name, evidence(Evidence{Artifact: a.Name}), "%s", text)

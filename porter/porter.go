@@ -2,8 +2,8 @@
 // where each field comes from.
 //
 // Each field is derived from evidence in the artifacts. Both YAML files, the provenance report and
-// the list of open questions are written from the same fields. A value that can't be found is a
-// question. The same directory and options give the same bytes on any machine. The package prints
+// the list of open questions are written from the same fields. A value that can't be found becomes
+// a question. The same directory and options give the same bytes on any machine. The package prints
 // nothing and starts no process.
 package porter
 
@@ -21,7 +21,7 @@ import (
 // Evidence is the place in a run directory where a value was found.
 type Evidence = harness.Evidence
 
-// Artifact is one file that a run directory may hold.
+// Artifact is a file that a run directory may contain.
 type Artifact = harness.Artifact
 
 // Proof compares the old launch lines with the plan of the new recipe.

@@ -281,7 +281,7 @@ func TestProofFindsChangedFields(t *testing.T) {
 			p.checkAndSort()
 			c.change(p.draft)
 			p.res.Proof, p.res.recipe = Proof{}, nil
-			(&checks{porting: p}).prove()
+			(&checker{porting: p}).prove()
 			got := p.res.Proof.Unexplained()
 			for _, want := range c.want {
 				if !slices.Contains(got, want) {

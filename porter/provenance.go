@@ -118,7 +118,7 @@ func rows[T any](w *jsonRows, key string, list []T) {
 	w.out.WriteString("]")
 }
 
-// maxProvenance bounds a stored report, in MiB. That of a large run has some hundred kilobytes.
+// maxProvenance bounds a stored report, in MiB. The report of a large run has several hundred kilobytes.
 const maxProvenance = 64
 
 // LoadProvenance reads a stored report. The error is an [fs.ErrNotExist] if there is none.
@@ -209,7 +209,7 @@ func sizeText(n int64) string {
 	return fmt.Sprintf(" (%d bytes)", n)
 }
 
-// evidenceText formats evidence as artifact:line key=raw. raw is left out if it equals the value.
+// evidenceText formats evidence as artifact:line key=raw. It omits raw if it equals the value.
 func evidenceText(evs []Evidence, value string) string {
 	var b strings.Builder
 	for i, e := range evs {

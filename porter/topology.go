@@ -82,7 +82,7 @@ func (t *topology) addWorker(l *harness.Launch, s *roleShape) {
 		ask("neither a host list nor -N; 1 node was assumed")
 		nodes = 1
 	case nodes == 0:
-		ask("no valid host list; -N %d was used, on nodes of its own", l.Nodes)
+		ask("no valid host list; -N %d was used, on separate nodes", l.Nodes)
 		nodes = l.Nodes
 	case l.Nodes != 0 && l.Nodes != nodes:
 		ask("-N is %d, but its host list names %d nodes; the host list was used", l.Nodes, nodes)
@@ -103,7 +103,7 @@ func (t *topology) addWorker(l *harness.Launch, s *roleShape) {
 		ask("-n is %d on %d nodes, but CUDA_VISIBLE_DEVICES names %d GPUs per node; -n was used as the worker's size",
 			ranks, nodes, len(devices))
 	case ranks == 0:
-		ask("neither -n nor CUDA_VISIBLE_DEVICES shows its GPUs")
+		ask("neither -n nor CUDA_VISIBLE_DEVICES shows its number of GPUs")
 	}
 	s.ranks, s.nodeCounts = append(s.ranks, ranks), append(s.nodeCounts, nodes)
 	if len(s.ev) < 8 {
@@ -190,26 +190,26 @@ func (g *gpuCount) perNode() (n int, from string) {
 	return byRank, "ranks (-n) divided by nodes (-N)"
 }
 
-// roleSize sets the nodes and workers of a role, and the GPUs of a worker if they don't follow from
-// these.
+// roleSize sets the nodes and workers of a role, and the GPUs of a worker if they can't be
+// derived from these.
 func (t *topology) roleSize(r schema.Role, s *roleShape, perNode int) {
-	workers, nodes, word := r.WorkersPath(), r.NodesPath(), harness.RoleName(r)
+	workers, nodes, name := r.WorkersPath(), r.NodesPath(), harness.RoleName(r)
 	n := len(s.ranks)
 	if n == 0 {
 		const noLine = "job.log has no launch line of a %s worker: "
 		t.setRecipe(nodes, integer(0), placeholder("no launch line of this role"))
 		t.setRecipe(workers, integer(0), placeholder("no launch line of this role"))
-		t.ask(MustFix, Recipe, nodes, "", nil, noLine+"give the number of nodes", word)
-		t.ask(MustFix, Recipe, workers, "", nil, noLine+"give the number of workers", word)
+		t.ask(MustFix, Recipe, nodes, "", nil, noLine+"give the number of nodes", name)
+		t.ask(MustFix, Recipe, workers, "", nil, noLine+"give the number of workers", name)
 		return
 	}
-	t.setRecipe(nodes, integer(s.nodes()), inferred("distinct nodes of all "+word+" launches", "", s.ev...))
-	t.setRecipe(workers, integer(n), inferred("distinct "+word+" launches", "", s.ev...))
+	t.setRecipe(nodes, integer(s.nodes()), inferred("distinct nodes of all "+name+" launches", "", s.ev...))
+	t.setRecipe(workers, integer(n), inferred("distinct "+name+" launches", "", s.ev...))
 	size := s.ranks[0]
 	if slices.ContainsFunc(s.ranks, func(other int) bool { return other != size }) {
 		sizes := strings.Trim(strings.ReplaceAll(fmt.Sprint(s.ranks[:min(n, 16)]), " ", ", "), "[]")
 		t.ask(MustFix, Recipe, workers, "sizes", s.ev,
-			"%s workers differ in size (%s GPUs), but a role has one size: split the run or choose one", word, sizes)
+			"%s workers differ in size (%s GPUs), but a role has one size: split the run or choose one", name, sizes)
 		return
 	}
 	if size == 0 || perNode == 0 {
@@ -218,11 +218,11 @@ func (t *topology) roleSize(r schema.Role, s *roleShape, perNode int) {
 	if spread, want := slices.Max(s.nodeCounts), (size+perNode-1)/perNode; spread != want {
 		t.ask(Confirm, Recipe, nodes, "packing", s.ev,
 			"a %s worker ran on %d nodes; the new job packs its %d GPUs on %d: confirm that this is intended",
-			word, spread, size, want)
+			name, spread, size, want)
 	}
 	if s.nodes()*perNode/n != size {
 		t.setRecipe(r.GPUsPath(), integer(size),
-			inferred("ranks (-n) of one worker", "nodes × GPUs per node / workers gives another size", s.ev...))
+			inferred("ranks (-n) of one worker", "nodes × GPUs per node / workers gives a different size", s.ev...))
 	}
 }
 

@@ -62,8 +62,8 @@ func (r *Result) isArtifact(path string) bool {
 
 // Write writes the recipe, the workload and, next to the recipe, the report. All files are checked
 // and staged before the first one is replaced, each atomically. Without force, an existing file
-// with other content is an [ExistsError]. Files with the same content are not written again;
-// written is the number of the others.
+// with different content is an [ExistsError]. Files with the same content are not written again.
+// written is the number of files that were written.
 func (r *Result) Write(recipe, workload string, force bool) (written int, err error) {
 	outs := r.outputs(recipe, workload)
 	var exist ExistsError
@@ -118,7 +118,7 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 	return written, nil
 }
 
-// WriteDirectory writes a port to a new directory, which appears with all its files. Unlike
+// WriteDirectory writes a port to a new directory, which is created with all its files at once. Unlike
 // [Result.Write] it does not sync the files, since that is slow for thousands of ports, which can
 // be repeated.
 func (r *Result) WriteDirectory(dir string) error {

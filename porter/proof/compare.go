@@ -148,16 +148,16 @@ func (p *comparer) compareModel(l *harness.Launch) {
 // addConfig adds the comparison of a role's engine config.
 func (p *comparer) addConfig(r schema.Role) {
 	launch := p.current
-	known, ok := p.configs[r]
+	comparison, ok := p.configs[r]
 	if !ok {
 		p.current = Line{}
 		p.compareConfig(r)
-		known = p.current
-		p.configs[r] = known
+		comparison = p.current
+		p.configs[r] = comparison
 	}
 	p.current = launch
-	p.current.Unchanged += known.Unchanged
-	p.current.Differences = append(p.current.Differences, known.Differences...)
+	p.current.Unchanged += comparison.Unchanged
+	p.current.Differences = append(p.current.Differences, comparison.Differences...)
 }
 
 // compareConfig compares the old engine config of a role with the file that the new job writes.

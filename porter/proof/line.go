@@ -162,7 +162,7 @@ func (p *comparer) compareFlags(l *harness.Launch, step *plan.Step) {
 		}
 	}
 	for _, f := range options {
-		if _, left := planned[f.Name]; left && rules.FlagOf(f.Name).Action != rules.Separate {
+		if _, remaining := planned[f.Name]; remaining && rules.FlagOf(f.Name).Action != rules.Separate {
 			p.addDifference(added, "flag", f.Name, "", "", cmp.Or(p.Answer(rules.SrunOptions), "srt-slurm starts steps with it"))
 		}
 	}
@@ -213,19 +213,19 @@ func (p *comparer) compareMounts(l *harness.Launch) {
 		}
 	}
 	for _, m := range p.plan.Mounts {
-		spelled := m.Host + ":" + m.Container
+		mount := m.Host + ":" + m.Container
 		switch {
-		case seen[spelled]:
+		case seen[mount]:
 		case m.Source == field:
-			p.addDifference(added, "mount", spelled, "", "", reason)
+			p.addDifference(added, "mount", mount, "", "", reason)
 		default:
-			p.addDifference(added, "mount", spelled, "", "", "srt-slurm mounts it: "+m.Source)
+			p.addDifference(added, "mount", mount, "", "", "srt-slurm mounts it: "+m.Source)
 		}
 	}
 }
 
-// frontendVariables are the variables from which the harness's start script set the frontend's
-// flags.
+// frontendVariables maps flags of the frontend to the variables from which the harness's start
+// script sets them.
 var frontendVariables = map[string]string{
 	"router-mode": "ROUTER_MODE", "no-router-kv-events": "DYN_FRONTEND_ENABLE_KV_EVENTS",
 	"kv-cache-block-size": "DYN_KV_BLOCK_SIZE", "request-plane": "DYN_REQUEST_PLANE",

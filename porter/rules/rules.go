@@ -93,7 +93,7 @@ func Renames(p Process, vars []harness.Var) map[string]string {
 	return out
 }
 
-// WhyReplaced is why a variable is left out when another one is renamed to its name.
+// WhyReplaced is why a variable is dropped when another one is renamed to its name.
 const WhyReplaced = "the harness script overwrote it with that variable"
 
 // IsParserFlag reports whether a frontend flag selects a parser. The frontend does not start with
@@ -102,7 +102,7 @@ func IsParserFlag(name string) bool {
 	return strings.HasPrefix(name, "dyn-") && strings.HasSuffix(name, "-parser")
 }
 
-// WhyParserFlag is why a parser flag is left out.
+// WhyParserFlag is why a parser flag is dropped.
 const WhyParserFlag = "the frontend refuses to start with it; parsers are set in the workers' environment"
 
 // SrunOptions is the recipe field for srun flags that apply to all steps.
@@ -112,7 +112,7 @@ const SrunOptions = "srun_options"
 type Flag struct {
 	Action   Action
 	Why      string
-	Expected string // value in the new job, where it is always the same
+	Expected string // value in the new job, if it is always the same
 }
 
 // The actions on flags, besides [Drop].
@@ -210,10 +210,10 @@ func (rs Rewrites) Node(n *yaml.Node) (out *yaml.Node, rule string) {
 	c := *n
 	c.Content = make([]*yaml.Node, len(n.Content))
 	for i, k := range n.Content {
-		var did string
-		c.Content[i], did = rs.Node(k)
-		if did != "" && !strings.Contains(rule, did) {
-			rule = Join(rule, did)
+		var applied string
+		c.Content[i], applied = rs.Node(k)
+		if applied != "" && !strings.Contains(rule, applied) {
+			rule = Join(rule, applied)
 		}
 	}
 	return &c, rule

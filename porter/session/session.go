@@ -24,7 +24,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// Limits of what is read for display.
+// Limits for what is read for display.
 const (
 	maxNames      = 5000
 	maxOffset     = 64 << 20 // bytes before the line of an excerpt
@@ -197,13 +197,13 @@ func (s Session) Recent(ctx context.Context) ([]string, error) {
 		})
 	}
 	group.Wait()
-	var here []string
+	var existing []string
 	for i, dir := range dirs {
 		if !gone[i] {
-			here = append(here, dir)
+			existing = append(existing, dir)
 		}
 	}
-	return here, nil
+	return existing, nil
 }
 
 // record puts a directory first in the list of ported ones. Errors are ignored, since the list is

@@ -70,7 +70,7 @@ func compare(path string, data []byte) Target {
 	return t
 }
 
-func (t *Target) compare(info fs.FileInfo, now string) (err error) {
+func (t *Target) compare(info fs.FileInfo, content string) (err error) {
 	if info.Mode()&fs.ModeSymlink != 0 {
 		info, err = os.Stat(t.Path)
 	}
@@ -86,14 +86,14 @@ func (t *Target) compare(info fs.FileInfo, now string) (err error) {
 	if err != nil {
 		return err
 	}
-	return t.setDiff(string(old), now)
+	return t.setDiff(string(old), content)
 }
 
-func (t *Target) setDiff(old, now string) error {
-	if t.Same = old == now; t.Same {
+func (t *Target) setDiff(old, content string) error {
+	if t.Same = old == content; t.Same {
 		return nil
 	}
-	text, err := udiff.ToUnified("", "", old, udiff.Lines(old, now), 3)
+	text, err := udiff.ToUnified("", "", old, udiff.Lines(old, content), 3)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ import (
 // Progress reports the search and the tree as a whole, from one goroutine at a time.
 type Options struct {
 	porter.Options
-	OutDir  string // gets <path below the root>/recipe.yaml, workload.yaml and recipe.provenance.json
+	OutDir  string // receives <path below the root>/recipe.yaml, workload.yaml and recipe.provenance.json
 	Force   bool   // port all run directories again and replace existing files
 	Workers int    // concurrent ports; 0 means four per processor, since a port mostly waits for the disk
 	Program string // version of the program; ports by another version are repeated
@@ -59,8 +59,8 @@ const (
 // maxDepth bounds the search for run directories, in levels below the root.
 const maxDepth = 16
 
-// recordName is the file in OutDir that records what was ported: one JSON object per line, of which
-// the last one about a run counts. It depends on file times and so on the machine.
+// recordName is the file in OutDir that records what was ported: one JSON object per line. The
+// last line about a run counts. It depends on file times and so on the machine.
 const recordName = "port-tree.jsonl"
 
 type recordLine struct {
@@ -170,7 +170,7 @@ func (t *tree) openRecord(path string) error {
 	if err != nil {
 		return fmt.Errorf("open record of ports: %w", err)
 	}
-	ends := true
+	complete := true
 	lines := bufio.NewReaderSize(f, maxRecordLine)
 	for err == nil {
 		var text []byte
@@ -182,12 +182,12 @@ func (t *tree) openRecord(path string) error {
 		if json.Unmarshal(text, &line) == nil {
 			t.recorded[line.Run] = line
 		}
-		ends = len(text) == 0 && ends || bytes.HasSuffix(text, []byte("\n"))
+		complete = len(text) == 0 && complete || bytes.HasSuffix(text, []byte("\n"))
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	if err == nil && !ends {
+	if err == nil && !complete {
 		_, err = f.WriteString("\n")
 	}
 	if err != nil {
@@ -251,7 +251,8 @@ func (t *tree) portRun(ctx context.Context, run string) Row {
 	return line.Row
 }
 
-// outputsExist reports whether all files of a port exist. An empty file was lost in a crash.
+// outputsExist reports whether all files of a port exist. An empty file is
+// left by a crash and counts as missing.
 func outputsExist(recipe, workload string) bool {
 	for _, p := range []string{recipe, workload, porter.ProvenancePath(recipe)} {
 		if info, err := os.Stat(p); err != nil || info.Size() == 0 {
