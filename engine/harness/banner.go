@@ -38,11 +38,11 @@ type Banner struct {
 
 // parseBanners finds the banners in the first part of a client log.
 func (r *Run) parseBanners(ctx context.Context, f io.Reader, a *Artifact) error {
-	var cur *Banner
+	var current *Banner
 	closeBanner := func() {
-		if cur != nil {
-			r.Banners = append(r.Banners, *cur)
-			cur = nil
+		if current != nil {
+			r.Banners = append(r.Banners, *current)
+			current = nil
 		}
 	}
 	log := newLineReader(io.LimitReader(f, bannerLimit), "")
@@ -54,24 +54,24 @@ func (r *Run) parseBanners(ctx context.Context, f io.Reader, a *Artifact) error 
 		}
 		key, value, end := parseBannerLine(stripRank(stripANSI(l.text)))
 		switch {
-		case end && cur != nil:
-			cur.Complete, cur.Last = true, l.number
+		case end && current != nil:
+			current.Complete, current.Last = true, l.number
 			closeBanner()
 		case key == "" || end || l.truncated:
 		default:
-			if cur != nil && cur.Values[key].At.Line != 0 {
+			if current != nil && current.Values[key].At.Line != 0 {
 				closeBanner() // the client started again
 			}
-			if cur == nil {
+			if current == nil {
 				if !bannerLabels[key] || len(r.Banners) >= maxBanners {
-					return true // a log line that looks like one of a banner
+					return true // a log line that only looks like a banner line
 				}
-				cur = &Banner{First: l.number, Values: map[string]Value{}}
+				current = &Banner{First: l.number, Values: map[string]Value{}}
 			}
-			cur.Last = l.number
+			current.Last = l.number
 			line := validUTF8(l.text)
 			after := max(strings.Index(line, key), 0) + len(key)
-			cur.Values[key] = Value{value, newEvidence(a.Name, l.number, line, key, value, after)}
+			current.Values[key] = Value{value, newEvidence(a.Name, l.number, line, key, value, after)}
 		}
 		return true
 	})
@@ -88,7 +88,7 @@ func (r *Run) parseBanners(ctx context.Context, f io.Reader, a *Artifact) error 
 const maxBanners = 1000
 
 // mayBeBanner is a cheap test that rules out most log lines. A label begins with a capital letter,
-// which a rank or a colour code may precede.
+// possibly after a rank or a color code.
 func mayBeBanner(b []byte) bool {
 	b = bytes.TrimLeft(b, " 0123456789:\t")
 	return len(b) > 0 && (b[0] >= 'A' && b[0] <= 'Z' || b[0] == 0x1b)

@@ -34,7 +34,7 @@ func Open(dir string) (*Run, error) {
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		return nil, problem.New(problem.NotADirectory, "is a file; give the run directory (c<N>) that holds it")
+		return nil, problem.New(problem.NotADirectory, "is a file; give the run directory (c<N>) that contains it")
 	}
 	entries, err := os.ReadDir(abs)
 	if err != nil {
@@ -47,7 +47,7 @@ func Open(dir string) (*Run, error) {
 	return r, nil
 }
 
-// IsRun reports whether the directory holds an artifact of the harness.
+// IsRun reports whether the directory contains an artifact of the harness.
 func (r *Run) IsRun() bool { return slices.ContainsFunc(ArtifactNames, r.has) }
 
 func (r *Run) has(name string) bool {
@@ -62,7 +62,7 @@ func IsRunName(name string) bool {
 	return ok && err == nil && n > 0 && digits[0] != '+'
 }
 
-// FindRuns returns the c<N> directories below root that hold a harness artifact, at most depth
+// FindRuns returns the c<N> directories below root that contain a harness artifact, at most depth
 // levels down, sorted by path. An unreadable c<N> directory is included, so that its port reports
 // the reason. Other unreadable directories are skipped. Symbolic links below root are not followed.
 func FindRuns(ctx context.Context, root string, depth int) ([]string, error) {

@@ -1,7 +1,7 @@
 // Package harness reads the directory of a run of the old benchmark harness: parameters, launch
 // lines, engine configs, the client's command, its banner and its outputs. Each value has evidence:
-// the artifact and line that it was found on. Parts that can't be read are reported as problems
-// next to the values, not as errors. What a value means for a recipe is decided by the caller.
+// the artifact and line where it was found. Parts that can't be read are reported as problems
+// next to the values, not as errors. The caller decides what a value means for a recipe.
 package harness
 
 import (
@@ -35,7 +35,7 @@ type Evidence struct {
 // MaxRaw bounds the raw value of an [Evidence], in bytes.
 const MaxRaw = 4096
 
-// newEvidence returns the evidence of raw, which is searched for in the line from a byte offset on.
+// newEvidence returns the evidence of raw. It looks for raw in the line, at or after a byte offset.
 func newEvidence(artifact string, number int, line, key, raw string, offset int) Evidence {
 	ev := Evidence{Artifact: artifact, Line: number, Key: key, Raw: raw}
 	if len(ev.Raw) > MaxRaw {
@@ -91,12 +91,12 @@ const (
 	ClientConfig = "benchmark_config.yaml"
 )
 
-// ArtifactNames are the artifacts that identify a run: its directory holds at least one of them.
+// ArtifactNames are the artifacts that identify a run: its directory contains at least one of them.
 var ArtifactNames = []string{
 	JobParams, CTXConfig, GENConfig, ClientScript, ClientLog, JobLog, Results, ClientConfig,
 }
 
-// Artifact is one file that a run directory may hold.
+// Artifact is a file that a run directory may contain.
 type Artifact struct {
 	Name    string `json:"name"`
 	Present bool   `json:"present"`
@@ -173,7 +173,7 @@ func (r *Run) Read(ctx context.Context, progress func(name string, done, total i
 	if err := r.readArtifact(ctx, r.configName(), r.parseConfig); err != nil {
 		return err
 	}
-	for _, name := range r.names { // logs that are listed only
+	for _, name := range r.names { // logs that are listed but not read
 		role, _ := workerLog(name)
 		if strings.HasSuffix(name, ".log") && (role == schema.Decode || strings.HasPrefix(name, "4_output_")) {
 			r.Artifacts = append(r.Artifacts, Artifact{Name: name, Present: true, Found: "not loaded"})

@@ -13,8 +13,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// roleWords maps the names that the harness gives to roles.
-var roleWords = map[string]schema.Role{"CTX": schema.Prefill, "GEN": schema.Decode}
+// rolesByName maps the names that the harness gives to roles.
+var rolesByName = map[string]schema.Role{"CTX": schema.Prefill, "GEN": schema.Decode}
 
 // RoleName is the name that the harness gives to a role: CTX or GEN.
 func RoleName(r schema.Role) string {
@@ -74,7 +74,7 @@ func (l *Launch) Name() string {
 	return fmt.Sprintf("%s %d", RoleName(l.Role), l.Index)
 }
 
-// At returns the evidence of raw, searched for in the launch line from a byte offset on.
+// At returns the evidence of raw. It looks for raw in the launch line, at or after a byte offset.
 func (l *Launch) At(key, raw string, offset int) Evidence {
 	return newEvidence(l.artifact, l.Line, l.text, key, raw, offset)
 }
@@ -256,7 +256,7 @@ func (l *Launch) parse(c command, offset int) bool {
 
 // parseWorker parses the arguments ROLE INDEX MODEL … of the worker script.
 func (l *Launch) parseWorker(output string) {
-	r, known := roleWords[strings.ToUpper(l.Args[0].Text)]
+	r, known := rolesByName[strings.ToUpper(l.Args[0].Text)]
 	if !known {
 		l.Model = l.Args[0].Text // for the message
 		return
@@ -316,10 +316,10 @@ func (l *Launch) mergeEnvironment() {
 
 // workerLog parses role and index from a file name such as 3_output_CTX_0.log. The index is -1 for
 // any other name.
-func workerLog(name string) (schema.Role, int) {
-	base := strings.TrimSuffix(path.Base(name), ".log")
-	for word, r := range roleWords {
-		if _, index, ok := strings.Cut(base, "_output_"+word+"_"); ok {
+func workerLog(file string) (schema.Role, int) {
+	base := strings.TrimSuffix(path.Base(file), ".log")
+	for name, r := range rolesByName {
+		if _, index, ok := strings.Cut(base, "_output_"+name+"_"); ok {
 			if i, err := strconv.Atoi(index); err == nil && i >= 0 {
 				return r, i
 			}

@@ -29,10 +29,10 @@ type lineReader struct {
 	lines    int    // complete lines read so far
 	read     int64  // bytes
 	progress func(bytes int64)
-	buffer   []byte // beginning of a line that does not fit the buffer
+	buffer   []byte // beginning of a line longer than lineBuffer
 }
 
-// lineBuffer is small because most files of a run are, in bytes.
+// lineBuffer is the size of the read buffer in bytes. It is small because most files of a run are.
 const lineBuffer = 32 << 10
 
 func newLineReader(r io.Reader, needle string) *lineReader {
@@ -82,7 +82,7 @@ func (l *lineReader) skip(in *bufio.Reader) {
 	_, _ = in.Discard(len(part))
 }
 
-// readLine reads a line. Of a long line it returns limit bytes, plus two for a line ending.
+// readLine reads a line. For a long line it returns limit bytes, plus two for a line ending.
 func (l *lineReader) readLine(in *bufio.Reader) ([]byte, error) {
 	part, err := in.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {

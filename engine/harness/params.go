@@ -16,7 +16,7 @@ type Var struct {
 	At            Evidence
 	UnquotedSpace bool // the value contains a space outside quotes
 
-	// HasCommas is set where the value was meant to contain commas: srun splits --export at every
+	// HasCommas is set if the value was apparently meant to contain commas: srun splits --export at every
 	// comma, so the old job got only Truncated, the part before the first one.
 	HasCommas bool
 	Truncated string
@@ -121,7 +121,7 @@ func unquote(s string) string {
 	return unescape(s[1:len(s)-1], "\"\\$`")
 }
 
-// splitExport splits an --export list as its author meant it. An entry is NAME=value or a name
+// splitExport splits an --export list as its author intended. An entry is NAME=value or a name
 // alone. After a value, a word is a name only if it looks like a well-known variable; otherwise it
 // belongs to the value, which then contains a comma.
 func splitExport(s string, offset int) []Var {
@@ -141,12 +141,12 @@ func splitExport(s string, offset int) []Var {
 		case n > 0 && n == len(piece) && (last == nil || last.bare || isWellKnown(piece)):
 			out, begin = append(out, Var{Name: piece, Raw: piece, offset: offset + from, bare: true}), from
 		case last != nil && !last.bare:
-			slurm := last.Value
+			truncated := last.Value
 			if last.HasCommas {
-				slurm = last.Truncated
+				truncated = last.Truncated
 			}
 			*last = newVar(s[begin:to], last.offset)
-			last.HasCommas, last.Truncated = true, slurm
+			last.HasCommas, last.Truncated = true, truncated
 		}
 		from = to + 1
 	}

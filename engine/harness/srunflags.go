@@ -9,12 +9,12 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// parseOptions parses the flags of srun in every spelling.
+// parseOptions parses the flags of srun, short and long.
 func (l *Launch) parseOptions(words []Word) {
 	for i := 0; i < len(words) && !isCommandStart(words[i]); i++ {
 		o, used := parseFlag(words, i)
 		i += used
-		short := o
+		asWritten := o
 		if long, ok := longFlags[o.Name]; ok {
 			o.Name = long
 		}
@@ -22,22 +22,22 @@ func (l *Launch) parseOptions(words []Word) {
 		l.Flags = append(slices.DeleteFunc(l.Flags, func(f Option) bool { return f.Name == o.Name }), o)
 		switch o.Name {
 		case "--nodelist":
-			l.Nodelist = short
+			l.Nodelist = asWritten
 			hosts, err := expandHosts(o.Value)
 			if err != nil {
 				l.Problems = append(l.Problems, err.Error())
 			}
 			l.Hosts = hosts
 		case "--nodes":
-			l.Nodes = l.parseCount(short)
+			l.Nodes = l.parseCount(asWritten)
 		case "--ntasks":
-			l.Tasks = l.parseCount(short)
+			l.Tasks = l.parseCount(asWritten)
 		case "--export":
 			l.export, l.HasExport = splitExport(o.Value, o.offset), true
 		case "--container-image":
-			l.Image = short
+			l.Image = asWritten
 		case "--container-mounts":
-			l.Mounts = short
+			l.Mounts = asWritten
 		}
 	}
 }
@@ -58,7 +58,7 @@ var longFlags = map[string]string{
 	"-e": "--error", "-t": "--time", "-p": "--partition",
 }
 
-// flagsWithoutValue are the flags without a value, or with an attached one only.
+// flagsWithoutValue are the flags that take no value, or only an attached one.
 var flagsWithoutValue = map[string]bool{
 	"-K": true, "-Q": true, "-l": true, "-s": true, "-u": true, "-v": true, "--exclusive": true, "--label": true,
 	"--kill-on-bad-exit": true, "--overlap": true, "--oversubscribe": true, "--quiet": true, "--unbuffered": true,

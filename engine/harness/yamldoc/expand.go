@@ -90,11 +90,11 @@ func (x *expander) expandMapping(out, n *yaml.Node, depth int) {
 		}
 		id := k.Tag + " " + k.Value
 		value := x.expand(v, depth+1)
-		if place, again := at[id]; again {
-			text := fmt.Sprintf("key %s is on line %d and again on line %d; the last one was used, as by the engine",
+		if index, again := at[id]; again {
+			text := fmt.Sprintf("key %s is on line %d and again on line %d; the last one was used, as the engine does",
 				safetext.Clip(k.Value, 60), line[id], k.Line)
 			x.doc.Problems = append(x.doc.Problems, Problem{k.Line, text})
-			out.Content[place], line[id] = value, k.Line
+			out.Content[index], line[id] = value, k.Line
 			continue
 		}
 		at[id], line[id] = len(out.Content)+1, k.Line

@@ -36,10 +36,10 @@ func simpleText(n *yaml.Node) (text string, ok bool) {
 	case n.Kind != yaml.ScalarNode || n.Style&^yaml.DoubleQuotedStyle != 0 || n.Value == "":
 		return "", false
 	case n.Style == yaml.DoubleQuotedStyle:
-		odd := func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
-		return `"` + n.Value + `"`, !strings.ContainsFunc(n.Value, odd)
+		needsEscape := func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
+		return `"` + n.Value + `"`, !strings.ContainsFunc(n.Value, needsEscape)
 	case n.Tag == "!!str" && strings.Trim(n.Value[:1], "0123456789.-+~=nNtTfF") == "":
-		return "", false // may resolve to something else
+		return "", false // may be read as another type
 	}
 	return n.Value, strings.Trim(n.Value, plainBytes) == ""
 }
@@ -65,8 +65,8 @@ func flowStyle(n *yaml.Node) *yaml.Node {
 // typeNames names the types that YAML 1.1 may give to a plain scalar.
 var typeNames = map[string]string{"!!str": "text", "!!bool": "a bool", "!!int": "a whole number", "!!float": "a number"}
 
-// YAML11Type names the type that YAML 1.1 gives to a plain scalar if YAML 1.2 gives it another one;
-// else it is empty. The versions differ in words (on, yes), base 60 (12:00:00), octal (0o14) and
+// YAML11Type returns the name of the type that a plain scalar has in YAML 1.1, or "" if it has the
+// same type in YAML 1.2. The versions differ in words (on, yes), base 60 (12:00:00), octal (0o14) and
 // exponents (1e-5).
 func YAML11Type(n *yaml.Node) string {
 	if n.Style&^yaml.FlowStyle != 0 || typeNames[n.Tag] == "" || !strings.ContainsAny(n.Value, "0123456789oOnNyYfF") {

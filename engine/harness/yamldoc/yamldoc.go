@@ -1,6 +1,6 @@
 // Package yamldoc reads a YAML mapping as nodes, which preserve the order, spelling and style of
 // its values. Anchors and merge keys are expanded, and the last of duplicate keys counts, so that
-// every YAML reader reads the result alike.
+// all YAML parsers agree on the result.
 package yamldoc
 
 import (
