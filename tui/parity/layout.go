@@ -30,7 +30,7 @@ type layout struct {
 // arrangeLayout divides a body of w × h cells for the given numbers of table rows,
 // lines of notes and lines of configuration. If not all fit in one column, the lines
 // are beside the table in a wide terminal; otherwise pane selects what is below it.
-// The table scrolls before the notes have less than three lines.
+// The table scrolls before the notes have fewer than three lines.
 func arrangeLayout(w, h, rows, notes, sides int, pane lowerPane) layout {
 	l := layout{tableY: headHeight + 1, tableW: w, gaugeHalf: 5}
 	room := max(h-headHeight-2, 0) // without the two rules
@@ -54,11 +54,11 @@ func arrangeLayout(w, h, rows, notes, sides int, pane lowerPane) layout {
 	return l
 }
 
-// remainingHeight returns the height of a table in the given height: 0 if there would
+// remainingHeight returns the height of a table with height lines left: 0 if there would
 // hardly be a row below its header.
-func remainingHeight(left, rows int) int {
-	if left < 4 {
+func remainingHeight(height, rows int) int {
+	if height < 4 {
 		return 0
 	}
-	return min(left, rows+1)
+	return min(height, rows+1)
 }

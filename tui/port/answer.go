@@ -12,7 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// userValue is the kind of a question for a field without a question of the port.
+// userValue is the kind of a field that the user sets without a question about it.
 const userValue porter.TodoKind = "set"
 
 // answer is the input for the answer to a question. It is validated with each key.
@@ -57,7 +57,7 @@ func (a *answer) key(msg tea.KeyPressMsg) (given *porter.Answer, over bool) {
 	case key.Matches(msg, previousCandidateKey):
 		a.selectCandidate(-1)
 	case key.Matches(msg, answerKey):
-		if a.err != nil { // is shown
+		if a.err != nil { // shown below the input
 			return nil, false
 		}
 		return a.value(), true

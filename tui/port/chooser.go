@@ -78,19 +78,19 @@ func (c *chooser) loadListing() tea.Cmd {
 		c.listing.cancel()
 	}
 	ctx, done := context.WithTimeout(c.ctx, searchTimeout)
-	in := &directoryListing{path: base, pending: 2, cancel: done}
-	c.listing = in
+	listing := &directoryListing{path: base, pending: 2, cancel: done}
+	c.listing = listing
 	eng, root := c.eng, cmp.Or(base, ".")
 	list := func() tea.Msg {
 		dirs, err := eng.List(ctx, root)
-		return listedMsg{listing: in, dirs: dirs, err: err}
+		return listedMsg{listing: listing, dirs: dirs, err: err}
 	}
 	find := func() tea.Msg {
 		runs, err := eng.FindRuns(ctx, root, searchDepth)
 		if len(runs) > 0 && errors.Is(err, context.DeadlineExceeded) {
 			err = nil // show the runs that were found
 		}
-		return listedMsg{listing: in, runs: runs, err: err}
+		return listedMsg{listing: listing, runs: runs, err: err}
 	}
 	return tea.Batch(list, find)
 }
@@ -102,9 +102,9 @@ func (m recentMsg) apply(s *Screen) tea.Cmd {
 }
 
 func (m listedMsg) apply(s *Screen) tea.Cmd {
-	in := m.listing // may be an older one, which is not shown
-	in.pending--
-	in.runs, in.dirs, in.err = append(in.runs, m.runs...), append(in.dirs, m.dirs...), cmp.Or(m.err, in.err)
+	l := m.listing // may be an older one, which is not shown
+	l.pending--
+	l.runs, l.dirs, l.err = append(l.runs, m.runs...), append(l.dirs, m.dirs...), cmp.Or(m.err, l.err)
 	s.chooser.updateRows()
 	return nil
 }
@@ -220,7 +220,7 @@ func (c *chooser) statusLines(th ui.Theme) []string {
 		}
 	}
 	listing := cmp.Or(c.listing, &directoryListing{})
-	role, text := ui.Muted, fmt.Sprintf("type a harness run directory c<N>; searched up to %d levels below", searchDepth)
+	role, text := ui.Muted, fmt.Sprintf("path of a harness run directory c<N>; searched up to %d levels deep", searchDepth)
 	switch {
 	case c.err != nil:
 		role, text = ui.Bad, "✗ "+c.err.Error()

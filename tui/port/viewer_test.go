@@ -25,8 +25,8 @@ func openViewerAt(t *testing.T, n, line int) *Screen {
 		t.Fatal(err)
 	}
 	s := openScreen(t, &sampleEngine{}, sample)
-	place := porter.Evidence{Artifact: "job.log", Line: line, Column: 6, Raw: fmt.Sprint(line)}
-	drive(s, s.viewer.open(dir, []porter.Evidence{place}))
+	evidence := porter.Evidence{Artifact: "job.log", Line: line, Column: 6, Raw: fmt.Sprint(line)}
+	drive(s, s.viewer.open(dir, []porter.Evidence{evidence}))
 	return s
 }
 
