@@ -1,7 +1,7 @@
 // Package bench builds and runs the external AgentPerf client, in the container on the client's
 // node. It builds the client's checkout in a runtime directory, copies the datasets there, and
-// runs the client as a child process: it passes on signals and returns the exit code. It relies
-// neither on the image's environment nor on what an earlier start left in the runtime directory.
+// runs the client as a child process: it passes on signals and returns the exit code. It does not
+// depend on the image's environment or on files of an earlier start in the runtime directory.
 package bench
 
 import (
@@ -54,12 +54,12 @@ type Options struct {
 // limits are the time limits of the step. Tests use other ones.
 type limits struct {
 	build time.Duration // of all build steps together
-	// stale is the age at which a build lock is ignored. It is longer than build, so that the
-	// build of its holder has ended.
+	// stale is the age at which a build lock is removed. It is longer than build, so that the
+	// holder's build must have ended by then.
 	stale  time.Duration
-	wait   time.Duration // of the wait for another build
+	wait   time.Duration // of waiting for another build
 	poll   time.Duration // interval of checking the lock
-	notice int           // number of checks between two log lines about the wait
+	notice int           // checks of the lock per log line about the wait
 	git    time.Duration // of one git command
 	grace  time.Duration // from SIGTERM to SIGKILL; less than the 30 s that the supervisor gives the client
 }
@@ -74,10 +74,10 @@ var defaultLimits = limits{
 // come with an error. When ctx ends, Run sends SIGTERM to the running program and waits for it. An
 // error together with the client's exit code means that the step's own records are incomplete.
 func Run(ctx context.Context, opt Options) (int, error) {
-	return start(ctx, opt, defaultLimits)
+	return runWithLimits(ctx, opt, defaultLimits)
 }
 
-func start(ctx context.Context, opt Options, lim limits) (int, error) {
+func runWithLimits(ctx context.Context, opt Options, lim limits) (int, error) {
 	opt.ResultsDir, opt.SystemPath = cmp.Or(opt.ResultsDir, ResultsDir), cmp.Or(opt.SystemPath, SystemPath)
 	opt.EventFile = cmp.Or(opt.EventFile, filepath.Join(filepath.Dir(opt.ResultsDir), event.ClientFileName))
 	s := &step{Options: opt, lim: lim, rec: &recorder{log: opt.Log, now: opt.Now}}
@@ -91,7 +91,7 @@ func start(ctx context.Context, opt Options, lim limits) (int, error) {
 	return code, err
 }
 
-// step is the state of one start.
+// step is the state of one call of Run.
 type step struct {
 	Options
 	settings
@@ -174,18 +174,18 @@ func (s *step) buildAndRun(ctx context.Context, w *recipes.Workload) (int, error
 
 // prepare builds the client and copies its datasets, while it holds the build lock.
 func (s *step) prepare(ctx context.Context, w *recipes.Workload) error {
-	code := s.checkout(ctx)
-	s.rec.report("checkout", marker(code))
+	checkout := s.checkout(ctx)
+	s.rec.report("checkout", marker(checkout))
 	lock := buildLock{dir: s.in(".build-lock"), now: s.Now, stale: s.lim.stale}
 	if err := s.acquire(ctx, &lock); err != nil {
 		return err
 	}
-	err := s.buildAndStage(ctx, code, w)
+	err := s.buildAndStage(ctx, checkout, w)
 	return errors.Join(err, lock.release())
 }
 
-func (s *step) buildAndStage(ctx context.Context, code identity.Checkout, w *recipes.Workload) error {
-	if marker := marker(code); s.built(marker) {
+func (s *step) buildAndStage(ctx context.Context, checkout identity.Checkout, w *recipes.Workload) error {
+	if marker := marker(checkout); s.built(marker) {
 		s.rec.logf("client already built: %s", marker)
 	} else if err := s.build(ctx, marker); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (s *step) buildAndStage(ctx context.Context, code identity.Checkout, w *rec
 	if err != nil {
 		return err
 	}
-	if err := s.identify(ctx, code, inputs); err != nil && ctx.Err() == nil {
+	if err := s.identify(ctx, checkout, inputs); err != nil && ctx.Err() == nil {
 		s.rec.logf("%v", err)
 	}
 	return nil

@@ -210,7 +210,7 @@ func TestRuntimeIsLockedForOneWorkload(t *testing.T) {
 	other.ResultsDir, other.EventFile, other.Config = w.path("other/agentperf"), "", w.path("other.yaml")
 	w.write("other.yaml", "trajectory_path: "+w.path("in/traj.jsonl")+"\n")
 	before := w.read("runtime/benchmark_config.yaml")
-	code, err := start(t.Context(), other, w.lim)
+	code, err := runWithLimits(t.Context(), other, w.lim)
 	w.check(code, err, 1, "a client with another workload or dataset is running in ")
 	if got := w.read("runtime/benchmark_config.yaml"); got != before {
 		t.Errorf("the running client's workload became\n%s", got)
@@ -218,7 +218,7 @@ func TestRuntimeIsLockedForOneWorkload(t *testing.T) {
 	w.unblock("client")
 	r := <-first
 	w.check(r.code, r.err, 0, "")
-	code, err = start(t.Context(), other, w.lim)
+	code, err = runWithLimits(t.Context(), other, w.lim)
 	w.check(code, err, 0, "")
 }
 

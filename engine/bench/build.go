@@ -31,7 +31,7 @@ const unknownCommit = "unknown"
 
 // marker returns the content of READY after a build: the architecture, the commit and, if the
 // checkout has changes, a hash of them.
-func marker(code identity.Checkout) string { return machine() + ":" + code.String() }
+func marker(checkout identity.Checkout) string { return machine() + ":" + checkout.String() }
 
 // readCommit reads the checkout's commit and returns a hash of its uncommitted changes, or nil if
 // there are none.
@@ -45,7 +45,7 @@ func (s *step) readCommit(ctx context.Context, commit *string) (changes []byte, 
 			args...)...)
 	}
 	head, sum := &bytes.Buffer{}, sha256.New()
-	clean := sum.Sum(nil)
+	noChanges := sum.Sum(nil)
 	if err := git(head, "rev-parse", "HEAD"); err != nil {
 		return nil, err
 	}
@@ -53,8 +53,8 @@ func (s *step) readCommit(ctx context.Context, commit *string) (changes []byte, 
 		return nil, err
 	}
 	*commit = strings.TrimSpace(head.String())
-	if now := sum.Sum(nil); !bytes.Equal(now, clean) {
-		return now, nil
+	if hash := sum.Sum(nil); !bytes.Equal(hash, noChanges) {
+		return hash, nil
 	}
 	return nil, nil
 }

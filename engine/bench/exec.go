@@ -61,8 +61,8 @@ func (s *step) exec(ctx context.Context, c command) (int, error) {
 // start starts a command. It retries on ETXTBSY: a program that was just downloaded may still be
 // open in a child process between its fork and its exec.
 func (s *step) start(ctx context.Context, file string, c command) (*exec.Cmd, error) {
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
+	retry := time.NewTicker(20 * time.Millisecond)
+	defer retry.Stop()
 	for try := 0; ; try++ {
 		cmd := exec.Command(file, c.argv[1:]...)
 		cmd.Args[0] = c.argv[0]
@@ -76,7 +76,7 @@ func (s *step) start(ctx context.Context, file string, c command) (*exec.Cmd, er
 		select {
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		case <-again.C:
+		case <-retry.C:
 		}
 	}
 }
@@ -102,11 +102,11 @@ func (s *step) terminateOnCancel(ctx context.Context, p *os.Process, ended <-cha
 }
 
 // killGroup kills the process group of p. An error is ignored, since it means that no process is
-// left or that its user has changed.
+// left or that the rest runs as another user.
 func killGroup(p *os.Process) { _ = syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
-// runTool runs a program and returns an error if it fails. Its output goes to the log, except
-// standard output if stdout is set. The error contains the last logged line.
+// runTool runs a program and returns an error if it fails. Its output goes to the log, or its
+// standard output to stdout if that is set. The error contains the last logged line.
 func (s *step) runTool(ctx context.Context, stdout io.Writer, argv ...string) error {
 	output := &lastLine{to: s.Log}
 	if stdout == nil {

@@ -142,7 +142,7 @@ func (w *testStep) program(path, text string) {
 
 func (w *testStep) env(vars ...string) { w.opt.Environ = append(w.opt.Environ, vars...) }
 
-func (w *testStep) run(ctx context.Context) (int, error) { return start(ctx, w.opt, w.lim) }
+func (w *testStep) run(ctx context.Context) (int, error) { return runWithLimits(ctx, w.opt, w.lim) }
 
 // expect runs the step and checks its exit code and that its error contains text; if text is
 // empty, there must be no error.
@@ -275,7 +275,7 @@ type result struct {
 func (w *testStep) background(ctx context.Context, opt Options) <-chan result {
 	done := make(chan result, 1)
 	go func() {
-		code, err := start(ctx, opt, w.lim)
+		code, err := runWithLimits(ctx, opt, w.lim)
 		done <- result{code, err}
 	}()
 	return done

@@ -11,10 +11,10 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/identity"
 )
 
-// identify writes what is only known in this container to the log directory: the client's commit,
+// identify writes an identity file with what only this container can find out: the client's commit,
 // the copied datasets and the versions of tools. Unknown versions are omitted.
-func (s *step) identify(ctx context.Context, code identity.Checkout, inputs []input) error {
-	id := identity.Identity{Client: &code}
+func (s *step) identify(ctx context.Context, checkout identity.Checkout, inputs []input) error {
+	id := identity.Identity{Client: &checkout}
 	for _, in := range inputs {
 		f, err := identity.HashFile(in.key, in.copy) // same content, but on a local disk
 		if err != nil {
@@ -37,7 +37,7 @@ func (s *step) identify(ctx context.Context, code identity.Checkout, inputs []in
 	return identity.Write(filepath.Join(filepath.Dir(s.EventFile), identity.ClientFileName), id)
 }
 
-// version returns the second word of a tool's output, such as "uv 0.8.22 (hash)".
+// version returns the version in a tool's output, such as "uv 0.8.22 (hash)": the second word.
 func version(output string) string {
 	words := strings.Fields(output)
 	if len(words) < 2 {
@@ -63,14 +63,14 @@ func venvVersion(dir string) string {
 // checkout returns the client's commit and the beginning of a hash of its changes, if any. The
 // commit is unknownCommit if git fails.
 func (s *step) checkout(ctx context.Context) identity.Checkout {
-	code := identity.Checkout{Dir: s.ClientDir, Commit: unknownCommit}
-	changes, err := s.readCommit(ctx, &code.Commit)
+	checkout := identity.Checkout{Dir: s.ClientDir, Commit: unknownCommit}
+	changes, err := s.readCommit(ctx, &checkout.Commit)
 	if err != nil {
 		s.rec.logf("commit of %s unknown, so the client is built at every start: %v", s.ClientDir, err)
 		return identity.Checkout{Dir: s.ClientDir, Commit: unknownCommit}
 	}
 	if changes != nil {
-		code.Dirty, code.Changes = true, hex.EncodeToString(changes)[:12]
+		checkout.Dirty, checkout.Changes = true, hex.EncodeToString(changes)[:12]
 	}
-	return code
+	return checkout
 }

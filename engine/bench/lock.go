@@ -32,7 +32,7 @@ type holder struct {
 	PID   int    `json:"pid"`
 	Start uint64 `json:"start"` // start of the process, in clock ticks since boot
 	Host  string `json:"host"`  // host name and PID namespace, in which the PID is valid
-	Since string `json:"since"` // for people
+	Since string `json:"since"` // informative
 }
 
 func (h holder) String() string {
@@ -96,8 +96,8 @@ func parseHolder(raw []byte) holder {
 	return h
 }
 
-// abandoned reports whether a lock is stale, and why.
-func (l *buildLock) abandoned(s lockState) (string, bool) {
+// isStale reports whether a lock is stale, and why.
+func (l *buildLock) isStale(s lockState) (reason string, stale bool) {
 	if age := l.now().Sub(s.at); age > l.stale {
 		return fmt.Sprintf("%s old", age.Round(time.Second)), true
 	}
@@ -120,8 +120,8 @@ func (l *buildLock) breakStale(s lockState) error {
 	} else if err != nil {
 		return fmt.Errorf("remove a stale build lock: %w; remove %s by hand", err, l.dir)
 	}
-	again, ok, err := l.read()
-	if err == nil && ok && bytes.Equal(again.raw, s.raw) && again.at.Equal(s.at) {
+	current, ok, err := l.read()
+	if err == nil && ok && bytes.Equal(current.raw, s.raw) && current.at.Equal(s.at) {
 		err = l.remove()
 	}
 	return errors.Join(err, unlock(guard))
@@ -160,17 +160,17 @@ func (s *step) acquire(ctx context.Context, l *buildLock) error {
 		defer cancel()
 		tick := time.NewTicker(s.lim.poll)
 		defer tick.Stop()
-		for looks := 0; ; looks++ {
+		for checks := 0; ; checks++ {
 			found, held, err := l.read()
 			if err != nil {
 				return err
 			}
-			if why, ok := l.abandoned(found); held && ok {
+			if why, stale := l.isStale(found); held && stale {
 				s.rec.logf("removing the stale build lock of %s: %s", found, why)
 				if err := l.breakStale(found); err != nil {
 					return err
 				}
-			} else if held && looks%s.lim.notice == 0 {
+			} else if held && checks%s.lim.notice == 0 {
 				s.rec.report("wait for the build lock", fmt.Sprintf("held by %s since %s", found, found.at.Format(time.TimeOnly)))
 			}
 			if got, err := l.tryAcquire(); got || err != nil {

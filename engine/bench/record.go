@@ -9,8 +9,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/event"
 )
 
-// recorder writes to the log for people and to the client's event log. All events are of kind info;
-// their step is the name of an action and their seconds its duration.
+// recorder writes to the log and to the client's event log. All events are of kind info. Their Step
+// is the name of an action, and Seconds is its duration.
 type recorder struct {
 	log    io.Writer
 	events *event.Appender // nil until the event log is open

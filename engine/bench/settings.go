@@ -26,12 +26,12 @@ const (
 // settings are the settings that the step takes from its environment.
 type settings struct {
 	baseURL      string
-	runtime      string // the runtime directory, for all files except results
-	runtimeGiven bool   // by AGENTPERF_RUNTIME; its owner is not checked
-	rust         string // version
-	uv           string // version
-	mirror       string // URL of rustup
-	extra        []string
+	runtime      string   // the runtime directory, for all files except results
+	runtimeGiven bool     // by AGENTPERF_RUNTIME; its owner is not checked
+	rust         string   // version
+	uv           string   // version
+	mirror       string   // URL of rustup
+	extra        []string // additional arguments of the client
 	env          []string // environment of all programs
 	path         string   // PATH of all programs
 	notes        []string // for the log
@@ -69,7 +69,7 @@ func newSettings(opt Options) (settings, error) {
 	if strings.TrimSpace(more) != "" {
 		s.notes = append(s.notes, "AGENTPERF_EXTRA_ARGS: only the first line is used")
 	}
-	s.environment(opt)
+	s.setEnvironment(opt)
 	return s, nil
 }
 
@@ -118,9 +118,9 @@ var removedVars = []string{
 	"XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
 }
 
-// environment sets the environment of the programs: the step's own, with all caches and home
+// setEnvironment sets the environment of the programs: the step's own, with all caches and home
 // directories in the runtime directory.
-func (s *settings) environment(opt Options) {
+func (s *settings) setEnvironment(opt Options) {
 	s.path = s.in("home/.local/bin") + ":" + s.in("cargo/bin") + ":" + opt.SystemPath
 	set := []string{
 		"HOME=" + s.in("home"), "CARGO_HOME=" + s.in("cargo"), "RUSTUP_HOME=" + s.in("rustup"),

@@ -29,7 +29,7 @@ type input struct {
 }
 
 // stageDatasets copies the datasets to the node and writes a workload with the paths of the copies.
-// A copy has the modification time of its source; it is made again if size or time differ.
+// A copy has the modification time of its source; it is replaced if size or time differ.
 func (s *step) stageDatasets(ctx context.Context, w *recipes.Workload) ([]input, error) {
 	inputs, err := s.inputFiles(w)
 	if err != nil {
@@ -54,11 +54,11 @@ func (s *step) stageDatasets(ctx context.Context, w *recipes.Workload) ([]input,
 		return nil, fmt.Errorf("read the workload of the last start: %w", err)
 	}
 	changed = changed || !bytes.Equal(old, text)
-	use, err := s.lockData(changed)
+	lock, err := s.lockData(changed)
 	if err != nil {
 		return nil, err
 	}
-	s.locks = append(s.locks, use)
+	s.locks = append(s.locks, lock)
 	for _, in := range inputs {
 		name := "stage " + filepath.Base(in.source)
 		if in.upToDate {
@@ -72,7 +72,7 @@ func (s *step) stageDatasets(ctx context.Context, w *recipes.Workload) ([]input,
 	if err := renameio.WriteFile(s.in(configFile), text, 0o600); err != nil {
 		return nil, fmt.Errorf("write the client's workload: %w", err)
 	}
-	if err := syscall.Flock(int(use.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
 		return nil, fmt.Errorf("share the lock on the client's runtime directory: %w", err)
 	}
 	return inputs, nil
@@ -85,7 +85,7 @@ func (s *step) lockData(exclusive bool) (*os.File, error) {
 	if exclusive {
 		how = syscall.LOCK_EX
 	}
-	f, err := flock(s.in(".in-use"), how)
+	f, err := flock(s.in(".in-lock"), how)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, problem.Errorf(problem.ResultsInUse, "client's runtime directory: a client with another workload or "+
 			"dataset is running in %s; choose another one with AGENTPERF_RUNTIME", s.runtime)
@@ -128,13 +128,15 @@ func (s *step) inputFiles(w *recipes.Workload) ([]input, error) {
 			}
 		}
 		have, err := os.Lstat(in.copy)
-		in.upToDate = err == nil && have.Mode().IsRegular() && same(have, in.info)
+		in.upToDate = err == nil && have.Mode().IsRegular() && sameSizeAndTime(have, in.info)
 		out = append(out, in)
 	}
 	return out, nil
 }
 
-func same(a, b fs.FileInfo) bool { return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) }
+func sameSizeAndTime(a, b fs.FileInfo) bool {
+	return a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
 
 // copyDataset copies a dataset atomically.
 func (s *step) copyDataset(ctx context.Context, in input) error {
@@ -173,7 +175,7 @@ func verifyCopy(n int64, in input) error {
 	if err != nil {
 		return err
 	}
-	if n != in.info.Size() || !same(now, in.info) {
+	if n != in.info.Size() || !sameSizeAndTime(now, in.info) {
 		return problem.Errorf(problem.DatasetChanged,
 			"%s changed while it was copied (%d of %d bytes); start again when it is complete", in.source, n, in.info.Size())
 	}
