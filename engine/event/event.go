@@ -67,7 +67,7 @@ const (
 	StepReady Kind = "step_ready" // Seconds since its start
 	StepExit  Kind = "step_exit"  // ExitCode, Message
 	Health    Kind = "health"     // Have, Want
-	Phase     Kind = "phase"      // Phase, Level, State or Message, counts
+	Phase     Kind = "phase"      // Phase, Concurrency, State or Message, counts
 	Stall     Kind = "stall"      // Message, Seconds without output; 0: output has resumed
 	Info      Kind = "info"       // Message; Seconds and ExitCode of an action of the client step
 )
@@ -89,7 +89,7 @@ type Data struct {
 	ExitCode    *int    `json:"exit_code,omitempty"`
 	PID         int     `json:"pid,omitempty"`
 	Log         string  `json:"log,omitempty"`     // file in the log directory
-	Seconds     float64 `json:"seconds,omitempty"` // s
+	Seconds     float64 `json:"seconds,omitempty"` // a duration; see the kinds
 	Have        *Count  `json:"have,omitempty"`
 	Want        *Count  `json:"want,omitempty"`
 	Phase       *int    `json:"phase,omitempty"`
@@ -106,8 +106,8 @@ type Count struct {
 	Decode  int `json:"decode"`
 }
 
-// Appender writes events to one file, of which it must be the only writer. It is safe
-// for concurrent use.
+// Appender writes events to a file. It must be the file's only writer. It is safe for
+// concurrent use.
 type Appender struct {
 	mu  sync.Mutex
 	f   *os.File

@@ -15,8 +15,8 @@ type Status struct {
 	Started        time.Time    `json:"started,omitzero"`  // time of the first event
 	ExitCode       *int         `json:"exit_code,omitempty"`
 	ClientExitCode *int         `json:"client_exit_code,omitempty"` // exit code of the client itself
-	Have           Count        `json:"have"`
-	Want           Count        `json:"want"`
+	Have           Count        `json:"have"`                       // healthy workers
+	Want           Count        `json:"want"`                       // all workers of the plan
 	Steps          []StepStatus `json:"steps"`
 	Phases         []PhaseTimes `json:"phases"`
 	StalledSince   time.Time    `json:"stalled_since,omitzero"` // last output of a stalled client; zero: not stalled
@@ -150,7 +150,7 @@ func (s *Status) applyPhase(e Event) {
 	case Post:
 		p.Stop, p.Reason, p.Cut = e.T, e.Data.Message, e.Data.Cut
 	}
-	if e.Data.State != "" { // without Message, which is why the phase stopped and not about the run
+	if e.Data.State != "" { // without Message, which explains the stop of the phase, not of the run
 		s.setState(Event{T: e.T, Data: Data{State: e.Data.State}})
 	}
 }

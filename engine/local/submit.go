@@ -81,7 +81,7 @@ func Submit(ctx context.Context, dir string) error {
 // errRunning is the error for a run that already has a supervisor.
 var errRunning = problem.New(problem.RunExists, "the run already has a supervisor")
 
-// Alive holds the lock of a run for a moment, so a supervisor retries to lock it for lockTimeout.
+// A supervisor retries for lockTimeout to lock its run, since Alive may hold the lock for a moment.
 const lockTimeout, lockRetry = time.Second, 5 * time.Millisecond
 
 // Lock makes this process the supervisor of a run: it locks the run directory, which shows that the
@@ -104,7 +104,7 @@ func Lock(ctx context.Context, dir string) (release func() error, err error) {
 	return lock.Unlock, nil
 }
 
-// ReportReady tells the process that started this supervisor that it is ready. It does nothing if
+// ReportReady tells the process that started this supervisor that the supervisor is ready. It does nothing if
 // the supervisor was started by hand, without a pipe.
 func ReportReady() {
 	var st syscall.Stat_t

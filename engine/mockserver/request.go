@@ -114,7 +114,7 @@ const (
 // else, so the same prompt has the same key in every process.
 type Prompt struct {
 	// Tokens is the length of the prompt. A message, like the list of tools, has one token per four
-	// bytes of its compact JSON, rounded up, plus four.
+	// bytes of its compact JSON, rounded up, and four more.
 	Tokens int
 	Key    uint64   // hash of the prompt, which determines the spread and the faults
 	blocks []uint64 // hashes of the prefixes that consist of full blocks

@@ -1,5 +1,5 @@
 // Package supervise runs the plan of a run directory to its end, in the allocation of the run's
-// job or on this machine. It is the program of the job itself and needs no watcher.
+// job or on this machine. It is the main program of the job, and does not depend on watchers.
 package supervise
 
 import (
@@ -50,7 +50,7 @@ func (s Supervisor) Run(ctx context.Context, dir string, log io.Writer) (int, er
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
 	code, err := s.run(ctx, dir, rec, &p, log)
-	if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) { // the log was removed too
+	if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) { // with its log, so the registry records why
 		why := "the supervisor stopped the run at " + s.Now().UTC().Format("2006-01-02 15:04:05 UTC")
 		err = errors.Join(
 			problem.Errorf(problem.RunDirectoryMissing, "run %s: directory %s was removed during the run; %s", rec.ID, dir, why),
@@ -101,7 +101,7 @@ func (s Supervisor) options(dir string, p *plan.Plan, log io.Writer, runner job.
 	}
 }
 
-// stopWait is how long the failure of a step waits for a SIGTERM that may be its cause.
+// stopWait is how long a run with a failed step waits for a SIGTERM that explains the failure.
 const stopWait = 2 * time.Second
 
 // runInAllocation runs the plan in the job's allocation.
@@ -114,7 +114,7 @@ func (s Supervisor) runInAllocation(
 			dir, id, rec.ID)
 	}
 	atStart, err := slurm.Status(ctx, rec)
-	if err != nil { // stopReason asks again
+	if err != nil { // not fatal: stopReason queries Slurm again
 		atStart = slurm.Job{}
 	}
 	pairs, err := slurm.Bindings(ctx, p, id, s.Getenv("SLURM_JOB_NODELIST"), dir, rundir.Logs(dir))
@@ -148,8 +148,8 @@ func (s Supervisor) stopReason(dir string, rec rundir.Record, atStart slurm.Job,
 	}
 	ctx, done := context.WithTimeout(context.Background(), 3*time.Second)
 	defer done()
-	// The end time of a job is its time limit only while it is running. The limit may have been
-	// changed since the start.
+	// The time limit may have been changed since the start. Only a running job has it as its end
+	// time; otherwise the one from the start is used below.
 	j, err := slurm.Status(ctx, rec)
 	nodes := s.Getenv("SLURM_JOB_NODELIST")
 	if j.WasPreempted() {

@@ -41,7 +41,7 @@ func WriteReference(ctx context.Context, dir, path string) error {
 	}
 	if p.Target != plan.Local || len(p.Phases) != 1 {
 		return problem.Errorf(problem.ReferenceNotPossible,
-			"write reference: %s: not a local run of one phase, but a %s run of %d", dir, p.Target, len(p.Phases))
+			"write reference: %s: must be a local run with 1 phase, got a %s run with %d", dir, p.Target, len(p.Phases))
 	}
 	w, _, err := recipes.LoadWorkload(filepath.Join(dir, "benchmark_config.yaml"))
 	if err != nil {
@@ -84,15 +84,15 @@ func mockConfig() mockserver.Config {
 
 // simulation is the state of a simulated phase. Times are relative to its start.
 type simulation struct {
-	cfg    replay.Config
-	mock   mockserver.Config
-	deploy *mockserver.Deployment
-	data   *replay.Dataset
-	users  []*replay.Script
-	queue  []simEvent
-	stop   time.Duration
-	fold   *results.Aggregator
-	last   time.Duration // end of the last request
+	cfg        replay.Config
+	mock       mockserver.Config
+	deployment *mockserver.Deployment
+	data       *replay.Dataset
+	users      []*replay.Script
+	queue      []simEvent
+	stop       time.Duration // no requests are sent from then on
+	figures    *results.Aggregator
+	last       time.Duration // end of the last request
 }
 
 // epoch is the start of the simulation. Any time will do.
@@ -118,19 +118,19 @@ func simulatePhase(ctx context.Context, w *recipes.Workload, p *plan.Plan) (resu
 	}
 	mock := mockConfig()
 	s := &simulation{
-		cfg: cfg, mock: mock, deploy: mockserver.NewDeployment(mock, workers), data: data,
-		stop: cfg.PhaseTimeout, fold: results.NewAggregator(),
+		cfg: cfg, mock: mock, deployment: mockserver.NewDeployment(mock, workers), data: data,
+		stop: cfg.PhaseTimeout, figures: results.NewAggregator(),
 	}
 	n := p.Phases[0].Concurrency
-	gap := func(i int) time.Duration { return time.Duration(float64(i) / cfg.SpawnRate * float64(time.Second)) }
+	userStart := func(i int) time.Duration { return time.Duration(float64(i) / cfg.SpawnRate * float64(time.Second)) }
 	for i := range n {
 		s.users = append(s.users, data.Script(i))
-		s.push(simEvent{at: gap(i), user: i})
+		s.push(simEvent{at: userStart(i), user: i})
 	}
 	if err := s.run(ctx); err != nil {
 		return none, err
 	}
-	settled := gap(n-1) + cfg.SettlingTime
+	settled := userStart(n-1) + cfg.SettlingTime
 	manifest, err := json.Marshal(map[string]any{
 		"phase_idx": 0, "settling_end": unixTime(settled),
 		"actual_phase_end": unixTime(max(s.last, s.stop)),
@@ -138,10 +138,10 @@ func simulatePhase(ctx context.Context, w *recipes.Workload, p *plan.Plan) (resu
 	if err != nil {
 		return none, err
 	}
-	if err := s.fold.AddManifestRow(manifest); err != nil {
+	if err := s.figures.AddManifestRow(manifest); err != nil {
 		return none, err
 	}
-	run := s.fold.Snapshot(time.Time{})
+	run := s.figures.Snapshot(time.Time{})
 	if len(run.Phases) != 1 || run.Phases[0].Requests == nil || len(run.Errors) > 0 {
 		return none, problem.Errorf(problem.ReferenceNotPossible, "the simulated phase has no figures: %v", run.Errors)
 	}
@@ -163,7 +163,7 @@ func (s *simulation) run(ctx context.Context) error {
 		e := s.queue[0]
 		s.queue = s.queue[1:]
 		if e.prompt != nil {
-			s.deploy.FinishPrefill(e.worker, *e.prompt)
+			s.deployment.FinishPrefill(e.worker, *e.prompt)
 			continue
 		}
 		if e.at >= s.stop {
@@ -191,7 +191,7 @@ func (s *simulation) request(e simEvent) error {
 		return err
 	}
 	session := replay.SessionID(s.cfg.Seed, 0, e.user, step.Pass)
-	worker, cached := s.deploy.Route(session, prompt)
+	worker, cached := s.deployment.Route(session, prompt)
 	limit := s.cfg.MaxTokens
 	if step.OutputLimit > 0 {
 		limit = min(limit, step.OutputLimit)
@@ -219,11 +219,11 @@ func (s *simulation) request(e simEvent) error {
 	if err != nil {
 		return err
 	}
-	return s.fold.AddRequestRow(line)
+	return s.figures.AddRequestRow(line)
 }
 
-// push inserts an event into the queue in order of time. At the same time, the end of a prefill comes
-// before a request, and requests are in order of users.
+// push inserts an event into the queue, which is sorted by time. Among simultaneous events, the ends
+// of prefills come before requests, and requests are sorted by user.
 func (s *simulation) push(e simEvent) {
 	i, _ := slices.BinarySearchFunc(s.queue, e, func(a, b simEvent) int {
 		if a.at == b.at && (a.prompt != nil) != (b.prompt != nil) {

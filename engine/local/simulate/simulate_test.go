@@ -78,8 +78,8 @@ func TestWriteReference(t *testing.T) {
 func TestWriteReferenceErrors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ dir, want string }{
-		"Slurm job":  {newRunDir(t, plan.Slurm, 4), "not a local run of one phase, but a slurm run of 1"},
-		"two phases": {newRunDir(t, plan.Local, 4, 8), "but a local run of 2"},
+		"Slurm job":  {newRunDir(t, plan.Slurm, 4), "must be a local run with 1 phase, got a slurm run with 1"},
+		"two phases": {newRunDir(t, plan.Local, 4, 8), "got a local run with 2"},
 		"no plan":    {t.TempDir(), "no such file"},
 	} {
 		err := WriteReference(t.Context(), c.dir, filepath.Join(t.TempDir(), "r.yaml"))
