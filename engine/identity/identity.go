@@ -1,7 +1,7 @@
-// Package identity records what a run was made with: the commit of the client, the datasets, the
+// Package identity records the inputs of a run: the commit of the client, the datasets, the
 // image and the model, the versions of the tools, and hashes of the submitted files. Comparisons of
 // runs use it. The package defines the record and computes hashes at a bounded cost. The submit
-// and the job fill in what each of them can access.
+// command and the job each fill in the parts that they can access.
 package identity
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// Files that hold an identity. The submit and the supervisor write FileName to the run
+// Files that hold an identity. The submit command and the supervisor write FileName to the run
 // directory; the client's container writes ClientFileName to the log directory.
 const (
 	FileName       = "identity.json"
@@ -122,8 +122,8 @@ const maxWholeBytes = 256 << 20
 
 const endBytes = 1 << 20
 
-// HashFile hashes a file. Of files larger than 256 MiB, such as images and datasets, it
-// hashes only the size and the first and last MiB.
+// HashFile hashes a file. If it is larger than 256 MiB, as images and datasets often are, HashFile
+// hashes only its size and its first and last MiB.
 func HashFile(key, path string) (File, error) { return hashFile(key, path, maxWholeBytes) }
 
 func hashFile(key, path string, limit int64) (File, error) {
@@ -174,7 +174,7 @@ func (id *Identity) SetTool(name, version string) {
 	slices.SortFunc(id.Tools, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Merge sets the fields that are known in another identity, which takes precedence.
+// Merge copies the known fields of another identity, which takes precedence.
 func (id *Identity) Merge(more Identity) {
 	id.Recipe, id.Workload = cmp.Or(more.Recipe, id.Recipe), cmp.Or(more.Workload, id.Workload)
 	id.Plan, id.Image = cmp.Or(more.Plan, id.Plan), cmp.Or(more.Image, id.Image)
@@ -283,7 +283,7 @@ var modelFiles = []string{"config.json", "hf_quant_config.json", "model.safetens
 var snapshotPath = regexp.MustCompile(`/snapshots/([0-9a-f]{7,64})(/|$)`)
 
 // InspectModel reads the files that identify a model from its directory, as far as they
-// exist on this machine. Of a Hugging Face id (hf:ORG/NAME) only the id is recorded.
+// exist on this machine. For a Hugging Face id (hf:ORG/NAME) it records only the id.
 func InspectModel(path string) Model {
 	m := Model{Path: path}
 	if strings.HasPrefix(path, "hf:") {
@@ -292,16 +292,16 @@ func InspectModel(path string) Model {
 	if real, err := filepath.EvalSymlinks(path); err == nil && real != path {
 		m.Resolved = real
 	}
-	at := cmp.Or(m.Resolved, path)
+	dir := cmp.Or(m.Resolved, path)
 	for _, name := range modelFiles {
-		if f, err := HashFile(name, filepath.Join(at, name)); err == nil { // the file may not exist
+		if f, err := HashFile(name, filepath.Join(dir, name)); err == nil { // the file may not exist
 			m.Files = append(m.Files, f)
 		}
 	}
-	if s := snapshotPath.FindStringSubmatch(at); s != nil {
+	if s := snapshotPath.FindStringSubmatch(dir); s != nil {
 		m.Revision = s[1]
 	} else {
-		m.Revision = downloadedRevision(at)
+		m.Revision = downloadedRevision(dir)
 	}
 	return m
 }

@@ -1,6 +1,6 @@
 // Package logline classifies log lines: the severity of a line, and the line of a log that explains
 // why its program failed. The severity is based on errorWords, the cause of a failure on
-// certainCause and likelyCause. Patterns that end a run belong to its backend (recipes/backend).
+// certainCause and likelyCause. The patterns that end a run are in recipes/backend.
 package logline
 
 import (

@@ -14,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// TargetError reports that nothing can be written to a path and another one must be given.
+// TargetError is the error for a path that can't be written to. The user must give another one.
 type TargetError struct{ err error }
 
 func (e *TargetError) Error() string { return e.err.Error() }

@@ -70,7 +70,7 @@ func (c *cursor) advance(ctx context.Context, t time.Time) error {
 		if c.row != nil {
 			_ = c.aggregator.AddRequestRow(c.row) // errors are in the warnings of the run
 		}
-		if err := c.nextDue(); err != nil {
+		if err := c.nextValidRow(); err != nil {
 			return err
 		}
 	}
@@ -83,13 +83,14 @@ func (c *cursor) advance(ctx context.Context, t time.Time) error {
 	return nil
 }
 
-// maxRowGap is the time in s between a row and both its neighbors above which its end time counts
-// as wrong. After a restart of the client, only the gap to the previous row is long.
+// maxRowGap is the longest plausible time between the end times of neighboring rows, in s. The end
+// time of a row that is further from both its neighbors is wrong. After a restart of the client,
+// only the gap to the previous row is long.
 const maxRowGap = 24 * 3600
 
-// nextDue reads the next row. It sets rowEnd to infinity at the end of the file. It skips rows
+// nextValidRow reads the next row. It sets rowEnd to infinity at the end of the file. It skips rows
 // with a wrong end time, which would make the run seem to last for years.
-func (c *cursor) nextDue() error {
+func (c *cursor) nextValidRow() error {
 	if c.nextRow == nil { // at the beginning or the end of the file
 		if err := c.readRow(); err != nil {
 			return err

@@ -13,8 +13,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/runs"
 )
 
-// FollowLog sends the lines of a log from an offset on, until the run has ended or ctx ends, and
-// then closes the channel. It continues while the state of the run is unknown.
+// FollowLog sends the lines of a log, starting at offset from. It closes the channel when the run
+// has ended or ctx ends. It continues while the state of the run is unknown.
 func (w *Watcher) FollowLog(ctx context.Context, ref runs.Ref, path string, from int64) (<-chan follow.Chunk, error) {
 	stop := make(chan struct{})
 	chunks, err := follow.File(ctx, path, follow.Options{From: from, Stop: stop, FinalPartial: true})
@@ -49,7 +49,7 @@ func (*Watcher) LogView(ctx context.Context, paths ...string) (*logview.View, <-
 const pollInterval = 2 * time.Second
 
 // logEnded reports whether a log is complete: its run has ended or, for an external run,
-// neither the log nor the request rows have changed for [runs.Quiet].
+// neither the log nor the request rows have changed for [runs.QuietPeriod].
 func (w *Watcher) logEnded(ref runs.Ref, s event.Status, path string) bool {
 	if ref.Record.ID != "" {
 		return w.status.Ended(ref, s, true)

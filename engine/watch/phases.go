@@ -12,13 +12,13 @@ import (
 // phaseSpan holds the times of a phase: its first and last request, and its measuring window.
 // Unknown times are zero.
 type phaseSpan struct {
-	phase, level              int
+	phase, concurrency        int
 	first, last, measure, end time.Time
 }
 
-func spanOf(f *results.Aggregator, p results.Phase) phaseSpan {
-	s := phaseSpan{phase: p.Index, level: p.Concurrency}
-	s.first, s.last = f.PhaseSpan(p.Index)
+func spanOf(a *results.Aggregator, p results.Phase) phaseSpan {
+	s := phaseSpan{phase: p.Index, concurrency: p.Concurrency}
+	s.first, s.last = a.PhaseSpan(p.Index)
 	if w := p.Window; w != nil && w.End > w.Start {
 		s.measure = fromUnix(w.Start)
 		if w.Source != results.Estimated { // the end of an estimated window is the current time
@@ -30,7 +30,7 @@ func spanOf(f *results.Aggregator, p results.Phase) phaseSpan {
 
 // times returns the times of a phase that were known at time t, without events.
 func (s phaseSpan) times(t time.Time) event.PhaseTimes {
-	m := event.PhaseTimes{Phase: s.phase, Concurrency: s.level, Ramp: s.first}
+	m := event.PhaseTimes{Phase: s.phase, Concurrency: s.concurrency, Ramp: s.first}
 	if !s.measure.IsZero() && !t.Before(s.measure) {
 		m.Measuring = s.measure
 	}
@@ -40,17 +40,17 @@ func (s phaseSpan) times(t time.Time) event.PhaseTimes {
 	return m
 }
 
-// phaseState returns the state of a phase and since when it has it.
-func phaseState(m event.PhaseTimes, levels []results.PlannedPhase, now time.Time) (event.State, time.Time) {
+// phaseState returns the state of a phase and when that state began.
+func phaseState(m event.PhaseTimes, planned []results.PlannedPhase, now time.Time) (event.State, time.Time) {
 	switch {
 	case !m.Stop.IsZero():
 		return event.Post, m.Stop
 	case !m.Measuring.IsZero():
 		return event.Measuring, m.Measuring
 	}
-	for _, l := range levels {
-		if full := m.Ramp.Add(time.Duration(l.Ramp * float64(time.Second))); l.Phase == m.Phase && !now.Before(full) {
-			return event.Settling, full
+	for _, p := range planned {
+		if rampEnd := m.Ramp.Add(time.Duration(p.Ramp * float64(time.Second))); p.Phase == m.Phase && !now.Before(rampEnd) {
+			return event.Settling, rampEnd
 		}
 	}
 	return event.Ramp, m.Ramp
@@ -79,7 +79,7 @@ func later(a, b time.Time) time.Time {
 }
 
 // inferPhase sets the state of a run whose client writes no events, such as the external
-// client, from its request rows and the plan. Otherwise it would be ready until its end.
+// client, from its request rows and the plan. Otherwise its state would stay ready until it ends.
 func (f *follower) inferPhase(u *Update) {
 	s := &u.Status
 	external := f.run.Record.ID == ""

@@ -22,8 +22,8 @@ import (
 )
 
 // Playback returns the state of a completed run at any time between From and To. It shows only
-// what a watcher could have seen at that time: earlier rows and events, and the end of a
-// measuring window only after it.
+// what a watcher could have seen at that time: earlier rows and events, and only those
+// measuring windows as ended that had ended by then.
 type Playback struct {
 	From, To time.Time
 
@@ -37,9 +37,9 @@ type Playback struct {
 	cursor   *cursor     // position of the last call of At
 }
 
-// timedData is data that appears at a time.
+// timedData is a row or a file of the client.
 type timedData struct {
-	at   time.Time
+	at   time.Time    // when a watcher could have seen it
 	stem harness.Stem // of a statistics file
 	data []byte
 }
@@ -70,7 +70,7 @@ func (p *Playback) scanRun(ctx context.Context) error {
 		return err
 	}
 	defer c.close()
-	end := time.Unix(1<<33, 0) // after all rows, and within an int64 of ns
+	end := time.Unix(1<<33, 0) // later than all rows; fits in an int64 of ns
 	if err := c.advance(ctx, end); err != nil {
 		return err
 	}
@@ -100,17 +100,17 @@ func (p *Playback) scanRun(ctx context.Context) error {
 	return nil
 }
 
-// completePlan adds planned phases for those without a plan, from the files that the client
+// completePlan adds the phases that are not in the plan, with times from the files that the client
 // writes at the end, so that At knows their windows from the beginning.
 func (p *Playback) completePlan() {
 	if p.context.Start.IsZero() {
 		p.context.Start = p.spans[0].first
 	}
 	for _, s := range p.spans {
-		has := slices.ContainsFunc(p.context.Planned, func(l results.PlannedPhase) bool { return l.Phase == s.phase })
-		if !has && !s.measure.IsZero() {
+		planned := slices.ContainsFunc(p.context.Planned, func(l results.PlannedPhase) bool { return l.Phase == s.phase })
+		if !planned && !s.measure.IsZero() {
 			p.context.Planned = append(p.context.Planned, results.PlannedPhase{
-				Phase: s.phase, Concurrency: s.level, Settling: s.measure.Sub(s.first).Seconds(),
+				Phase: s.phase, Concurrency: s.concurrency, Settling: s.measure.Sub(s.first).Seconds(),
 				Timeout: s.end.Sub(s.first).Seconds(),
 			})
 		}

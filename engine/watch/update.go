@@ -48,8 +48,8 @@ func (u Update) StalledSince(now time.Time) time.Time {
 	}
 	limit := minStall
 	if n := len(u.Run.Phases); n > 0 {
-		if slow := u.Run.Phases[n-1].Figures.Get(results.Latency99).Value; slow > 0 && slow < 3600 {
-			limit = max(limit, time.Duration(3*slow*float64(time.Second)))
+		if latency := u.Run.Phases[n-1].Figures.Get(results.Latency99).Value; latency > 0 && latency < 3600 {
+			limit = max(limit, time.Duration(3*latency*float64(time.Second)))
 		}
 	}
 	if now.Sub(u.LastActivity) < limit {
@@ -59,15 +59,15 @@ func (u Update) StalledSince(now time.Time) time.Time {
 }
 
 // setFigures sets the results at a time; zero: the time of the last request.
-func (u *Update) setFigures(f *results.Aggregator, now time.Time) {
-	u.Run = f.Snapshot(now)
+func (u *Update) setFigures(a *results.Aggregator, now time.Time) {
+	u.Run = a.Snapshot(now)
 	for _, p := range u.Run.Phases {
-		series, err := f.Series(p.Index, 0)
+		series, err := a.Series(p.Index, 0)
 		u.Series = append(u.Series, series)
 		u.Err = errors.Join(u.Err, err)
 	}
 	if n := len(u.Run.Phases); n > 0 {
-		recent, err := f.Recent(u.Run.Phases[n-1].Index, recentSeconds, now)
+		recent, err := a.Recent(u.Run.Phases[n-1].Index, recentSeconds, now)
 		if u.Err = errors.Join(u.Err, err); !recent.Until.IsZero() {
 			u.Recent = &recent
 		}

@@ -37,7 +37,7 @@ func New(status *runs.Resolver, now func() time.Time) *Watcher {
 	return &Watcher{status: status, now: now}
 }
 
-// Watch follows a run from its beginning, even if it is called later, until the run or ctx ends.
+// Watch follows a run from its beginning, even if the run started earlier, until the run or ctx ends.
 // Each update holds all events since the last one, so that none are lost. The channel is closed
 // after the update with Done.
 func (w *Watcher) Watch(ctx context.Context, ref runs.Ref, opt Options) (<-chan Update, error) {
@@ -66,7 +66,7 @@ type fileChunk struct {
 	closed bool
 }
 
-// follower is one watch.
+// follower is the state of one watch.
 type follower struct {
 	*Watcher
 	run        runs.Ref
@@ -197,7 +197,7 @@ func (f *follower) applyEvent(line []byte) {
 }
 
 // readStatistics looks for new or changed files that the client writes at the end of a phase.
-// Their names are not known before.
+// Their names are not known in advance.
 func (f *follower) readStatistics(ctx context.Context) {
 	dir := filepath.Join(f.run.Logs, "agentperf")
 	entries, err := os.ReadDir(dir)
