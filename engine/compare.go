@@ -160,8 +160,8 @@ func diffIdentities(a, b identity.Identity) recipes.Comparison {
 }
 
 // Curve returns throughput per GPU against speed per user, one point for each
-// concurrency level of each run. A gpus of 0 takes the number of GPUs from the run's
-// recipe; it is unknown for local runs and for runs without a recipe.
+// concurrency level of each run. If gpus is 0, the number of GPUs comes from the
+// run's recipe; it is unknown for local runs and for runs without a recipe.
 func (e *Engine) Curve(ctx context.Context, runs []string, gpus int) ([]results.Point, error) {
 	points := []results.Point{}
 	for _, name := range runs {

@@ -24,8 +24,8 @@ type config struct {
 	OutputDir   string  `yaml:"output_dir"`
 	BandPercent float64 `yaml:"band_percent"` // tolerance band of the parity verdict; 2 if not given
 	Tiers       []tier  `yaml:"tiers"`
-	// QueueSeconds is the shortest time between two questions to squeue, see [slurm.DefaultInterval]. A
-	// site sets it with $AGENTPERF_TUI_QUEUE_SECONDS; of the two the longer one holds.
+	// QueueSeconds is the shortest time between two calls of squeue, see [slurm.DefaultInterval]. A
+	// site can set it with $AGENTPERF_TUI_QUEUE_SECONDS; the longer time applies.
 	QueueSeconds float64 `yaml:"queue_seconds"`
 	// StallSeconds is how long a client may write nothing before its run is reported
 	// as stalled. $AGENTPERF_TUI_STALL_SECONDS overrides it.
@@ -51,7 +51,7 @@ const (
 // defaultStall is the default of StallSeconds. Even long requests take less time.
 const defaultStall = 300
 
-// readConfig reads the configuration file. A missing file gives the defaults.
+// readConfig reads the configuration file. If the file is missing, the defaults apply.
 func readConfig(path string, getenv func(string) string) (config, error) {
 	c := config{BandPercent: 2}
 	data, err := recipes.Read(path)

@@ -42,10 +42,10 @@ func (e *Engine) Doctor(ctx context.Context) []Fact {
 	for _, p := range have {
 		facts = append(facts, Fact{What: p.Name, Found: p.Path})
 	}
-	const refused = "needed for nodes of this architecture; run make dist to build it, " +
+	const buildNote = "needed for nodes of this architecture; run make dist to build it, " +
 		"and set programs_dir in the configuration"
 	for _, name := range missing {
-		facts = append(facts, Fact{What: name, Found: "not found", Note: refused})
+		facts = append(facts, Fact{What: name, Found: "not found", Note: buildNote})
 	}
 	return append(facts, e.terminalFact(), fileSystemFact(e.Paths.Output), fileSystemFact(e.Paths.State))
 }
@@ -59,7 +59,7 @@ func configNote(path string) string {
 
 func (e *Engine) clusterFileFact() Fact {
 	f := Fact{What: "cluster file", Found: "none", Note: "set by $SRTSLURM_CONFIG, or srtslurm.yaml in this " +
-		"directory or up to two levels above"}
+		"directory or up to two directories above"}
 	dir, err := os.Getwd()
 	if err == nil {
 		var path string

@@ -1,8 +1,7 @@
-// Package engine is the facade for user interfaces: every operation of the program, as
-// a method that takes a context and returns values or streams. It reads the user's
-// configuration and combines the packages below it, which do the work. Only operations
-// that need several of them are implemented here, such as the comparison of runs.
-// It prints nothing.
+// Package engine is the API for user interfaces. Every operation of the program is a
+// method of [Engine] that takes a context and returns values or streams. The package reads
+// the user's configuration and delegates to the packages below it. It implements only the
+// operations that need several of them, such as the comparison of runs. It prints nothing.
 package engine
 
 import (
@@ -51,7 +50,7 @@ type Engine struct {
 	band     float64        // default tolerance band of a comparison, as a fraction
 }
 
-// Paths are the places of the user's files.
+// Paths are the locations of the user's files.
 type Paths struct {
 	Config string // config.yaml, $XDG_CONFIG_HOME/agentperf-tui
 	State  string // recorded runs and unsaved changes, $XDG_STATE_HOME/agentperf-tui

@@ -57,11 +57,11 @@ type (
 	Comparison = parity.Comparison
 	// ComparisonOptions are the options of a comparison.
 	ComparisonOptions = parity.Options
-	// ComparisonRow is one row of its table.
+	// ComparisonRow is one row of the table of a comparison.
 	ComparisonRow = parity.Row
 	// ComparisonPart is a metric of a row; a row has one or two.
 	ComparisonPart = parity.Part
-	// ComparisonColumn is a column of its table.
+	// ComparisonColumn is a column of that table.
 	ComparisonColumn = parity.Column
 	// Side is one side of a comparison.
 	Side = parity.Side

@@ -235,7 +235,7 @@ func (s *Scanner) scanString() error {
 	s.escaped = false
 	b := s.Line
 	i := s.At
-	for far := i + maxChecked; ; {
+	for checkedEnd := i + maxChecked; ; {
 		for i+8 <= len(b) {
 			m := markSpecial(binary.LittleEndian.Uint64(b[i:]))
 			if m != 0 {
@@ -251,7 +251,7 @@ func (s *Scanner) scanString() error {
 		case b[i] == '"':
 			s.At = i + 1
 			return nil
-		case i > far:
+		case i > checkedEnd:
 			return s.skipLongString(i)
 		case b[i] == '\\':
 			s.At, s.escaped = i, true

@@ -19,7 +19,7 @@ type lineChart struct {
 	lines      []plotLine
 	shadeFrom  float64 // start of the shaded measuring window on the x axis; NaN: none
 	shadeTo    float64
-	markPoints bool // mark each point and start the x axis at 0
+	markPoints bool // mark each point and start the x axis legendX 0
 }
 
 type plotLine struct {
@@ -72,12 +72,12 @@ func (c lineChart) svg() template.HTML {
 			x(v), height-bottom, x(v), height-bottom+17, results.Decimal(v, chart.Decimals(stepX)))
 	}
 	fmt.Fprintf(&b, `<text x="%d" y="%d" class="x">%s</text>`, (left+width-right)/2, height-6, html.EscapeString(c.xTitle))
-	at := width - right
+	legendX := width - right
 	for i := len(c.lines) - 1; i >= 0 && len(c.lines) > 1; i-- {
 		name := html.EscapeString(c.lines[i].name)
-		at -= 7*len([]rune(c.lines[i].name)) + 40
+		legendX -= 7*len([]rune(c.lines[i].name)) + 40
 		fmt.Fprintf(&b, `<path d="M%d 12h24" class="l" %s/><text x="%d" y="16">%s</text>`,
-			at, curveStyles[i%len(curveStyles)], at+28, name)
+			legendX, curveStyles[i%len(curveStyles)], legendX+28, name)
 	}
 	for i, l := range c.lines {
 		fmt.Fprintf(&b, `<path d="%s" class="l" %s/>`, l.path(x, y), curveStyles[i%len(curveStyles)])

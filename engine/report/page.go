@@ -20,7 +20,7 @@ var pages embed.FS
 type page struct {
 	Title    string
 	Verdict  string // of a comparison; else empty
-	Good     bool
+	Good     bool   // the verdict is "within the band"
 	Facts    []string
 	Sections []section
 }
@@ -50,18 +50,18 @@ func (p page) write(w io.Writer) error {
 func RunHTML(w io.Writer, r Run) error {
 	p := page{Title: r.Name, Facts: slices.Concat(r.Errors, r.Warnings)}
 	for i, ph := range r.Phases {
-		one := section{
+		table := section{
 			Title:   fmt.Sprintf("Phase %d, concurrency %s", ph.Index, results.Count(ph.Concurrency)),
 			Invalid: ph.Invalid, Head: []string{"Metric", "Value", "n", "Client reports", "Method"}, Notes: phaseNotes(ph),
 		}
 		for _, f := range ph.Figures {
-			one.Rows = append(one.Rows, figureRow(f))
+			table.Rows = append(table.Rows, figureRow(f))
 		}
-		one.dropEmpty(3) // the client usually reports the same values
+		table.dropEmpty(3) // the client usually reports the same values
 		if i < len(r.Series) {
-			one.Charts = seriesCharts(r.Series[i], ph.Window)
+			table.Charts = seriesCharts(r.Series[i], ph.Window)
 		}
-		p.Sections = append(p.Sections, one)
+		p.Sections = append(p.Sections, table)
 	}
 	if len(r.Tiers) > 0 {
 		p.Sections = append(p.Sections, tierTable(r.Tiers))
@@ -70,13 +70,13 @@ func RunHTML(w io.Writer, r Run) error {
 }
 
 // dropEmpty removes a column that is empty in all rows.
-func (p *section) dropEmpty(column int) {
-	if slices.ContainsFunc(p.Rows, func(r []string) bool { return r[column] != "" }) {
+func (s *section) dropEmpty(column int) {
+	if slices.ContainsFunc(s.Rows, func(r []string) bool { return r[column] != "" }) {
 		return
 	}
-	p.Head = slices.Delete(p.Head, column, column+1)
-	for i := range p.Rows {
-		p.Rows[i] = slices.Delete(p.Rows[i], column, column+1)
+	s.Head = slices.Delete(s.Head, column, column+1)
+	for i := range s.Rows {
+		s.Rows[i] = slices.Delete(s.Rows[i], column, column+1)
 	}
 }
 
@@ -203,7 +203,7 @@ func fieldTable(f parity.FileDiff, c parity.Comparison) section {
 
 // CurveHTML writes an HTML page of throughput per GPU over speed per user.
 func CurveHTML(w io.Writer, points []results.Point) error {
-	one := section{Title: "Concurrency levels", Head: []string{
+	table := section{Title: "Concurrency levels", Head: []string{
 		"Run", "Concurrency", "GPUs", "Output tok/s per GPU", "Total tok/s per GPU", "Output speed p50", "Output speed p25",
 		"TTFT p95", "",
 	}}
@@ -219,16 +219,16 @@ func CurveHTML(w io.Writer, points []results.Point) error {
 		if p.GPUs > 0 {
 			gpus = results.Count(p.GPUs)
 		}
-		one.Rows = append(one.Rows, []string{
+		table.Rows = append(table.Rows, []string{
 			p.Run, results.Count(p.Concurrency), gpus, results.Decimal(p.OutputPerGPU, 1), results.Decimal(p.TotalPerGPU, 1),
 			results.Decimal(p.Speed50, 1) + " tok/s", results.Decimal(p.Speed25, 1) + " tok/s",
 			results.Decimal(p.TTFT95, 3) + " s", p.Invalid,
 		})
 	}
-	one.Charts = []template.HTML{perGPU.svg()}
-	if one.Charts[0] == "" {
-		one.Charts[0] = total.svg()
-		one.Notes = append(one.Notes, "The number of GPUs is unknown, so the chart shows the total throughput.")
+	table.Charts = []template.HTML{perGPU.svg()}
+	if table.Charts[0] == "" {
+		table.Charts[0] = total.svg()
+		table.Notes = append(table.Notes, "The number of GPUs is unknown, so the chart shows the total throughput.")
 	}
-	return page{Title: "Throughput vs. speed", Sections: []section{one}}.write(w)
+	return page{Title: "Throughput vs. speed", Sections: []section{table}}.write(w)
 }

@@ -149,10 +149,10 @@ func ComparisonCSV(w io.Writer, c parity.Comparison) error {
 func cells(values ...any) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
-		if known, ok := v.(*float64); ok {
+		if p, ok := v.(*float64); ok {
 			v = math.NaN()
-			if known != nil {
-				v = *known
+			if p != nil {
+				v = *p
 			}
 		}
 		switch f, ok := v.(float64); {
