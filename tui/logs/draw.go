@@ -11,9 +11,9 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// Widths in cells of what precedes a row of text: the mark and the line number.
+// Widths in cells of the columns before the text: the mark and the line number.
 const (
-	gutter      = 1
+	markWidth   = 1
 	numberWidth = 9
 )
 
@@ -27,9 +27,9 @@ func (p *Pane) View() string {
 
 // textWidth returns the cells for the text of a row.
 func (p *Pane) textWidth() int {
-	lead := gutter + p.src.nameWidth(p.w)
+	lead := markWidth + p.src.nameWidth(p.w)
 	if p.file {
-		lead = gutter + numberWidth
+		lead = markWidth + numberWidth
 	}
 	return max(p.w-lead, 1)
 }
@@ -39,20 +39,20 @@ func (p *Pane) textWidth() int {
 func (p *Pane) draw() {
 	p.rows = p.rows[:0]
 	w := &p.win
-	sub := w.firstRow
+	skip := w.firstRow
 	for i := w.first; i < len(w.lines) && len(p.rows) < w.h; i++ {
 		l := w.lines[i]
 		text := lineText(l)
 		marks := p.search.highlights(l, text)
 		from := w.column
 		if w.wrap {
-			from = sub * w.w
+			from = skip * w.w
 		}
-		for row := sub; row < w.height(i) && len(p.rows) < w.h; row++ {
+		for row := skip; row < w.height(i) && len(p.rows) < w.h; row++ {
 			p.rows = append(p.rows, p.rowPrefix(i, row == 0)+p.rowText(l, text, marks, from))
 			from += w.w
 		}
-		sub = 0
+		skip = 0
 	}
 }
 
@@ -87,8 +87,8 @@ var roles = map[engine.Severity]ui.Role{
 func (p *Pane) rowText(l engine.LogLine, text string, marks [][]int, from int) string {
 	w := p.win.w
 	if p.colours && len(marks) == 0 {
-		if own := l.Coloured(); len(own) != len(l.Text) {
-			return ui.Fit(ansi.Cut(own, from, from+w), w)
+		if coloured := l.Coloured(); len(coloured) != len(l.Text) {
+			return ui.Fit(ansi.Cut(coloured, from, from+w), w)
 		}
 	}
 	lo, hi, more := bytesInCells(text, from), bytesInCells(text, from+w), ""
@@ -109,20 +109,20 @@ func (p *Pane) rowText(l engine.LogLine, text string, marks [][]int, from int) s
 	if p.search.isCurrent(l) {
 		mark = p.th.Style(ui.Warn).Reverse(true)
 	}
-	at := lo
+	drawn := lo
 	for _, m := range marks {
-		a, z := max(m[0], at), min(m[1], hi)
-		if a >= z {
+		start, end := max(m[0], drawn), min(m[1], hi)
+		if start >= end {
 			continue
 		}
-		if a > at {
-			b.WriteString(style.Render(text[at:a]))
+		if start > drawn {
+			b.WriteString(style.Render(text[drawn:start]))
 		}
-		b.WriteString(mark.Render(text[a:z]))
-		at = z
+		b.WriteString(mark.Render(text[start:end]))
+		drawn = end
 	}
-	if at < hi {
-		b.WriteString(style.Render(text[at:hi]))
+	if drawn < hi {
+		b.WriteString(style.Render(text[drawn:hi]))
 	}
 	return ui.Fit(b.String()+more, w)
 }
@@ -135,7 +135,7 @@ func lineText(l engine.LogLine) string {
 	return l.Text + " … " + results.Count(l.Cut) + " more bytes in the file"
 }
 
-// bytesInCells returns the length in bytes of the first cells of a safe text.
+// bytesInCells returns the length in bytes of the first cells of a text without control characters.
 func bytesInCells(text string, cells int) int {
 	if cells >= len(text) || isASCII(text[:cells]) {
 		return min(len(text), cells)
@@ -143,7 +143,7 @@ func bytesInCells(text string, cells int) int {
 	return len(ansi.Truncate(text, cells, ""))
 }
 
-// cellWidth returns the width in cells of a safe text.
+// cellWidth returns the width in cells of a text without control characters.
 func cellWidth(text string) int {
 	if isASCII(text) {
 		return len(text)
@@ -151,7 +151,8 @@ func cellWidth(text string) int {
 	return ui.Width(text)
 }
 
-// isASCII reports whether each byte of a safe text takes one cell. It saves time on long lines.
+// isASCII reports whether a text is ASCII, so that each byte takes one cell. It saves time on
+// long lines.
 func isASCII(text string) bool {
 	for i := range len(text) {
 		if text[i] >= 0x80 {

@@ -28,8 +28,8 @@ func (p *Pane) Keys() (first, rest []key.Binding) {
 func (p *Pane) commands() (first, rest []ui.Command) {
 	const sidewaysStep = 16
 	page := max(p.win.h, 1)
-	prompt := func(what promptKind, text string) func() tea.Cmd {
-		return ui.NoCmd(func() { p.prompt.open(what, text) })
+	prompt := func(kind promptKind, text string) func() tea.Cmd {
+		return ui.NoCmd(func() { p.prompt.open(kind, text) })
 	}
 	nextMatch := func(back bool) func() tea.Cmd {
 		return func() tea.Cmd { return p.searchNext(p.search.match, p.search.query, back) }
@@ -72,8 +72,8 @@ func (p *Pane) commands() (first, rest []ui.Command) {
 func (p *Pane) Key(msg tea.KeyPressMsg) tea.Cmd {
 	defer p.draw()
 	if p.Typing() {
-		what := p.prompt.kind
-		return p.handlePrompt(what, p.prompt.key(msg))
+		kind := p.prompt.kind
+		return p.handlePrompt(kind, p.prompt.key(msg))
 	}
 	first, rest := p.commands()
 	cmd, _ := ui.HandleKey(msg, append(first, rest...))
@@ -105,19 +105,19 @@ func (p *Pane) toEnd() tea.Cmd {
 }
 
 // handlePrompt acts on a change of the prompt.
-func (p *Pane) handlePrompt(what promptKind, how promptEvent) tea.Cmd {
+func (p *Pane) handlePrompt(kind promptKind, event promptEvent) tea.Cmd {
 	text := p.prompt.input.Value()
 	switch {
-	case what == searchPrompt && how == promptChanged:
+	case kind == searchPrompt && event == promptChanged:
 		return p.searchFor(text)
-	case what == searchPrompt && how == promptCancelled:
+	case kind == searchPrompt && event == promptCancelled:
 		return p.searchFor("")
-	case how != promptEntered:
-	case what == searchPrompt && p.search.match == nil && text != "": // not a regular expression: search for the text
+	case event != promptEntered:
+	case kind == searchPrompt && p.search.match == nil && text != "": // not a regular expression: search for the text
 		return p.searchFor(regexp.QuoteMeta(text))
-	case what == filterPrompt:
+	case kind == filterPrompt:
 		return p.setFilter(text)
-	case what == linePrompt && text != "":
+	case kind == linePrompt && text != "":
 		return p.goTo(text)
 	}
 	return nil
@@ -146,7 +146,7 @@ func (p *Pane) setFilter(text string) tea.Cmd {
 	return p.load(p.win.currentTarget())
 }
 
-// goTo moves to the line with a number.
+// goTo moves to the line whose number is text.
 func (p *Pane) goTo(text string) tea.Cmd {
 	n, err := strconv.ParseInt(strings.NewReplacer(",", "", " ", "").Replace(text), 10, 64)
 	switch {
@@ -173,9 +173,9 @@ func (p *Pane) copyLines() tea.Cmd {
 	for _, l := range lines {
 		text = append(text, l.Text)
 	}
-	said := fmt.Sprintf("sent %d lines to the terminal's clipboard", len(lines))
+	message := fmt.Sprintf("sent %d lines to the terminal's clipboard", len(lines))
 	if len(lines) == 1 {
-		said = "sent 1 line to the terminal's clipboard"
+		message = "sent 1 line to the terminal's clipboard"
 	}
-	return ui.Send(ui.Copy{Text: strings.Join(text, "\n") + "\n", Message: said})
+	return ui.Send(ui.Copy{Text: strings.Join(text, "\n") + "\n", Message: message})
 }

@@ -137,7 +137,7 @@ func TestWindowScrollsSideways(t *testing.T) {
 		{0, 10, 20, 0}, {0, 35, 45, 25}, {30, 35, 45, 30}, {30, 10, 20, 0}, {30, 20, 50, 10}, {0, 90, 100, 80},
 	} {
 		w.column = c.left
-		if w.revealCells(text, 2*c.lo, 2*c.hi); w.column != c.want {
+		if w.revealBytes(text, 2*c.lo, 2*c.hi); w.column != c.want {
 			t.Errorf("cells %d to %d from cell %d: %d, want %d", c.lo, c.hi, c.left, w.column, c.want)
 		}
 	}

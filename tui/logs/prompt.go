@@ -32,8 +32,8 @@ const (
 	promptCancelled
 )
 
-func (p *prompt) open(what promptKind, text string) {
-	p.kind = what
+func (p *prompt) open(kind promptKind, text string) {
+	p.kind = kind
 	p.input.SetValue(text)
 }
 

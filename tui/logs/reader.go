@@ -185,7 +185,7 @@ func (r *reader) revealFound() {
 	r.search.reveal = false
 	for _, l := range r.win.visibleLines() {
 		if marks := r.search.highlights(l, l.Text); len(marks) > 0 && r.search.isCurrent(l) {
-			r.win.revealCells(l.Text, marks[0][0], marks[0][1])
+			r.win.revealBytes(l.Text, marks[0][0], marks[0][1])
 		}
 	}
 }
@@ -213,7 +213,8 @@ func (m countedMsg) apply(r *reader) tea.Cmd {
 	return r.load(r.win.targetAt(engine.LogPos{m.at}, r.win.h/3))
 }
 
-// Scroll scrolls by a number of rows. Up stops following; reaching the end resumes it.
+// Scroll scrolls down by a number of rows, or up if it is negative. Scrolling up stops following;
+// reaching the end resumes it.
 func (r *reader) Scroll(by int) tea.Cmd {
 	switch {
 	case r.src.view == nil || by == 0:

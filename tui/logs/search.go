@@ -24,7 +24,7 @@ type searchJob struct {
 	label   string
 	pos     engine.LogPos
 	back    bool
-	wrapped bool // has passed the end and continues at the other one
+	wrapped bool // has passed one end of the log and continues at the other
 }
 
 func (f *searchJob) run() tea.Cmd {
@@ -53,7 +53,7 @@ func (f *searchJob) run() tea.Cmd {
 // byteRange is the location that a file was opened at, in bytes of the file.
 type byteRange struct{ from, to int64 }
 
-// search is the query, the last match, and the location that a file was opened at.
+// search holds the query, the last match, and the location that a file was opened at.
 type search struct {
 	query   string
 	match   *engine.LogMatcher
@@ -99,9 +99,9 @@ func (s *search) stop() bool {
 
 // clear removes the query and the match and reports whether there was anything to remove.
 func (s *search) clear() bool {
-	any := s.query != "" || s.found != nil || s.status != ""
+	active := s.query != "" || s.found != nil || s.status != ""
 	s.query, s.match, s.found, s.status = "", nil, nil, ""
-	return any
+	return active
 }
 
 // resetForOpen drops the match and the mark before other logs are opened. The query

@@ -50,7 +50,7 @@ type (
 	}
 )
 
-// source is the open logs.
+// source holds the open logs.
 type source struct {
 	eng        Source
 	parent     context.Context // ends when the screen closes
@@ -119,7 +119,7 @@ func (s *source) close() {
 	s.gen++
 }
 
-// maxGrowths limits the growths in one message.
+// maxGrowths limits the number of reports of growth in one message.
 const maxGrowths = 512
 
 func (s *source) nextGrowth() tea.Cmd {

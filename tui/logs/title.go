@@ -48,8 +48,8 @@ func (r *reader) position(w int) string {
 	if size == 0 {
 		return text + "not following"
 	}
-	const roomy = 80
-	if text += fmt.Sprintf("%d %%", percent(r.win.visibleEnd().Bytes(), size)); w >= roomy {
+	const wide = 80
+	if text += fmt.Sprintf("%d %%", percent(r.win.visibleEnd().Bytes(), size)); w >= wide {
 		text += " of " + bytesText(size)
 	}
 	return text
@@ -58,7 +58,7 @@ func (r *reader) position(w int) string {
 // searchState returns the state of a search or filter.
 func (p *Pane) searchState() string {
 	size := p.src.end.Bytes()
-	said := p.search.status
+	message := p.search.status
 	switch f := p.search.job; {
 	case f != nil:
 		return fmt.Sprintf("searching for %s: %d %%, esc stops", ui.Clean(f.label), percent(p.search.reached.Bytes(), size))
@@ -67,12 +67,12 @@ func (p *Pane) searchState() string {
 	case p.prompt.kind == searchPrompt && p.search.query == "":
 		return "regular expression"
 	case p.src.wantedLine > 0:
-		said = "counting lines"
+		message = "counting lines"
 	}
 	if p.search.query == "" {
-		return said
+		return message
 	}
-	return strings.TrimSuffix("/"+ui.Clean(p.search.query)+" · "+said, " · ")
+	return strings.TrimSuffix("/"+ui.Clean(p.search.query)+" · "+message, " · ")
 }
 
 // emptyText returns the text for a window without lines.

@@ -72,7 +72,7 @@ func (w *window) currentTarget() target {
 }
 
 // scrollTarget returns the target for scrolling down by rows; false if there is
-// nothing to do. Up stops following; scrolling past the end resumes it.
+// nothing to do. Scrolling up stops following; scrolling past the end resumes it.
 func (w *window) scrollTarget(rows int) (target, bool) {
 	switch {
 	case rows < 0:
@@ -86,12 +86,12 @@ func (w *window) scrollTarget(rows int) (target, bool) {
 		w.follow = true
 		return w.endTarget(), true
 	}
-	line, sub := w.first, w.firstRow+rows
-	for line < len(w.lines)-1 && sub >= w.height(line) {
-		sub -= w.height(line)
+	line, row := w.first, w.firstRow+rows
+	for line < len(w.lines)-1 && row >= w.height(line) {
+		row -= w.height(line)
 		line++
 	}
-	return target{pos: w.posBefore(line), firstRow: min(sub, w.height(line)-1), anchors: true, scrollsDown: true}, true
+	return target{pos: w.posBefore(line), firstRow: min(row, w.height(line)-1), anchors: true, scrollsDown: true}, true
 }
 
 // show shows a page that was read for a target. The line at the target's position is
@@ -163,9 +163,10 @@ func (w *window) isFull() bool {
 // atEnd reports whether the last row of the logs is visible.
 func (w *window) atEnd() bool { return w.hasEnd && w.rowsFrom(w.first, w.firstRow) <= w.h }
 
-// rowsFrom returns the number of rows from a row of a line on, counting little more than fit the window.
-func (w *window) rowsFrom(line, sub int) int {
-	n := -sub
+// rowsFrom returns the number of rows from a row of a line to the end of the lines in memory. It
+// stops counting when they exceed the height of the window.
+func (w *window) rowsFrom(line, row int) int {
+	n := -row
 	for i := line; i < len(w.lines) && n <= w.h; i++ {
 		n += w.height(i)
 	}
@@ -253,8 +254,8 @@ func (w *window) scrollSideways(by int) {
 	w.column = min(w.column, max(widest-w.w/2, 0))
 }
 
-// revealCells scrolls sideways to bytes from to to of a text unless they are visible.
-func (w *window) revealCells(text string, from, to int) {
+// revealBytes scrolls sideways until the bytes [from, to) of text are visible.
+func (w *window) revealBytes(text string, from, to int) {
 	lo, hi := cellWidth(text[:from]), cellWidth(text[:to])
 	switch {
 	case w.wrap || lo >= w.column && hi <= w.column+w.w:
