@@ -93,12 +93,12 @@ func (s *Step) shell() []string {
 		nodeName(s.Nodes[0]), "--pty",
 	}
 	for i := 0; i < len(s.Launch); i++ {
-		valued, ok := containerFlags[s.Launch[i]]
+		takesValue, ok := containerFlags[s.Launch[i]]
 		if !ok {
 			continue
 		}
 		argv = append(argv, s.Launch[i])
-		if valued {
+		if takesValue {
 			i++
 			argv = append(argv, s.Launch[i])
 		}

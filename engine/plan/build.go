@@ -25,13 +25,13 @@ type builder struct {
 	config string // path of the client's workload in its container
 }
 
-// Build makes the plan. The recipe should have been checked before, because Build returns
-// errors only for what it can't plan.
+// Build builds the plan of a run. The caller should check the recipe first, because Build
+// returns errors only for what it can't plan.
 func Build(req Request) (*Plan, error) {
 	r := req.Recipe
 	planErr := func(err error) error { return fmt.Errorf("plan %s: %w", r.File, err) }
-	servers, runs := req.Backends.For(r)
-	if !runs || r.Benchmark.Type != "agentperf" {
+	servers, supported := req.Backends.For(r)
+	if !supported || r.Benchmark.Type != "agentperf" {
 		return nil, planErr(problem.Errorf(problem.PlanUnsupported,
 			"engine %s, frontend %s, benchmark %s is not supported; use %s with benchmark agentperf",
 			r.Engine.Type, r.Frontend.Type, r.Benchmark.Type, req.Backends))
@@ -147,28 +147,28 @@ func (b *builder) addStep(s Step, srun ...string) {
 // addServers adds the steps of the servers, either those of the backend or mock servers, and
 // returns the frontend.
 func (b *builder) addServers(servers backend.Servers) backend.Process {
-	site := b.site()
+	deployment := b.deployment()
 	add := func(p backend.Process, stage Stage, log string, gpus []int, nodes ...int) {
 		b.addStep(Step{
 			Name: p.Name, Role: p.Role, Stage: stage, Nodes: nodes, Tasks: p.Tasks, GPUs: gpus, Env: p.Env, Argv: p.Argv,
 			Log: log, Ready: p.Ready, Fatal: p.Fatal, Failure: critical,
 		}, p.Srun...)
 	}
-	for _, p := range servers.Services(site) {
+	for _, p := range servers.Services(deployment) {
 		add(p, Infra, "service_"+p.Name+".out", nil, b.layout.infra)
 	}
 	for i, w := range b.layout.workers {
 		log := fmt.Sprintf("%s_%s_w%d.out", nodeName(w.nodes[0]), w.role.Name, w.index)
-		add(servers.Worker(site, site.Workers[i]), Workers, log, w.gpus, w.nodes...)
+		add(servers.Worker(deployment, deployment.Workers[i]), Workers, log, w.gpus, w.nodes...)
 	}
-	front := servers.Frontend(site)
-	add(front, FrontendStage, nodeName(b.layout.frontend)+"_"+front.Name+".out", nil, b.layout.frontend)
-	return front
+	frontend := servers.Frontend(deployment)
+	add(frontend, FrontendStage, nodeName(b.layout.frontend)+"_"+frontend.Name+".out", nil, b.layout.frontend)
+	return frontend
 }
 
 // registry returns the service with which the backend's workers register; empty: none.
 func (b *builder) registry() string {
-	if services := b.backend.Services(b.site()); len(services) > 0 {
+	if services := b.backend.Services(b.deployment()); len(services) > 0 {
 		return services[0].Name
 	}
 	return ""
@@ -186,8 +186,8 @@ func (b *builder) addClient(env backend.Env, argv ...string) {
 	})
 }
 
-// site returns the paths, nodes and workers of the run for a backend.
-func (b *builder) site() backend.Deployment {
+// deployment returns the paths, nodes and workers of the run for a backend.
+func (b *builder) deployment() backend.Deployment {
 	node := func(i int) backend.Node { return backend.Node{Name: nodeName(i), Address: address(i)} }
 	s := backend.Deployment{
 		Recipe: b.recipe, Model: b.plan.Model, ModelPath: b.modelPath(), LogDir: containerLogs, JobID: JobID, Program: Binary,

@@ -35,8 +35,9 @@ func (b *builder) buildLocal() error {
 	if err := b.scaleLocal(); err != nil {
 		return err
 	}
-	front := b.addServers(backend.LocalMock())
-	b.addClient(nil, Binary, "replay", "--config", localWorkload, "--base-url", "http://"+front.Host+":"+front.Port+"/v1",
+	frontend := b.addServers(backend.LocalMock())
+	b.addClient(nil, Binary, "replay", "--config", localWorkload,
+		"--base-url", "http://"+frontend.Host+":"+frontend.Port+"/v1",
 		"--model", b.plan.Model, "--concurrencies", recipes.JoinInts(b.levels),
 		"--request-log-path", LogDir+"/agentperf/requests.jsonl",
 		"--results-dir", LogDir+"/agentperf", "--events", LogDir+"/events.client.jsonl")
@@ -64,7 +65,7 @@ func (b *builder) substituteServers(mock backend.Mock) {
 const localWorkload = RunDir + "/benchmark_config.yaml"
 
 // scaleLocal reduces users and times by one factor each. Each phase keeps the proportions of
-// ramp, settling and measurement, and the timeout rule holds exactly if it held before.
+// ramp, settling and measurement, and the timeout rule is satisfied if and only if it was before.
 func (b *builder) scaleLocal() error {
 	w := b.Workload
 	if b.Smoke {

@@ -17,7 +17,7 @@ type Target string
 const (
 	Slurm Target = "slurm"
 	Local Target = "local"
-	// Srtctl is a Slurm job that an installed srtctl makes from the recipe. The plan shows
+	// Srtctl is a Slurm job that an installed srtctl submits from the recipe. The plan shows
 	// its nodes and steps, but srtctl builds the commands.
 	Srtctl Target = "srtctl"
 )

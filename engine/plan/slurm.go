@@ -27,12 +27,12 @@ func (b *builder) buildSlurm() error {
 			return err
 		}
 	}
-	front := b.addServers(b.backend)
+	frontend := b.addServers(b.backend)
 	var env backend.Env
 	env.Set("SRTCTL_FRONTEND_TYPE", b.recipe.Frontend.Type, backend.BuiltIn)
-	env.Set("SRT_FRONTEND_HOST", front.Host, backend.BuiltIn)
-	env.Set("SRT_FRONTEND_PORT", front.Port, backend.BuiltIn)
-	b.addClient(env, "/agentperf/agentperf-tui", "job", "bench", "--endpoint", "http://"+front.Host+":"+front.Port,
+	env.Set("SRT_FRONTEND_HOST", frontend.Host, backend.BuiltIn)
+	env.Set("SRT_FRONTEND_PORT", frontend.Port, backend.BuiltIn)
+	b.addClient(env, "/agentperf/agentperf-tui", "job", "bench", "--endpoint", "http://"+frontend.Host+":"+frontend.Port,
 		"--model", b.plan.Model, "--client-dir", b.recipe.Benchmark.ClientDir, "--config", b.config,
 		"--concurrencies", recipes.JoinInts(b.levels))
 	if b.Target == Srtctl {
@@ -60,7 +60,7 @@ func (b *builder) addConfigs() error {
 	return nil
 }
 
-// buildSrtctl records that srtctl makes the job. Its own dry-run shows the details.
+// buildSrtctl records that srtctl submits the job. Its own dry-run shows the details.
 func (b *builder) buildSrtctl() error {
 	if b.Smoke {
 		return problem.New(problem.PlanUnsupported,
@@ -74,9 +74,9 @@ func (b *builder) buildSrtctl() error {
 }
 
 // srun returns the command line of a step. env(1) sets the variables inside the container,
-// because --export would split values at commas, and variables inherited from srun would
-// lose against those of the image. Secrets are inherited from the environment of srun, so
-// that they are on no command line.
+// because --export would split values at commas, and the image would override variables
+// that are inherited from srun. Secrets are inherited from the environment of srun, so that
+// they do not appear on a command line.
 func (b *builder) srun(s *Step, options []string) []string {
 	argv := append([]string{"srun", "--jobid", JobID, "--job-name", s.Name, "--overlap"}, options...)
 	argv = append(argv, "--nodes", strconv.Itoa(len(s.Nodes)), "--ntasks", strconv.Itoa(s.Tasks),
@@ -120,7 +120,7 @@ func (b *builder) mountList() string {
 }
 
 // script returns the batch script. It selects the program for the architecture of the node
-// and replaces itself by it with exec, so that the program gets the SIGTERM of a
+// and replaces itself with it by exec, so that the program receives the SIGTERM of a
 // cancellation. The run directory exists before the job can start.
 func (b *builder) script() string {
 	var s strings.Builder

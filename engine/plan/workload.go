@@ -15,17 +15,17 @@ func (b *builder) setLevels(levels []int, why string) {
 }
 
 // phaseSettings returns the workload keys for the durations of a phase (s) and the spawn rate (users/s).
-func phaseSettings(timeout, settle, measure, rate float64) []recipes.Var {
+func phaseSettings(timeout, settling, measurement, rate float64) []recipes.Var {
 	return []recipes.Var{
 		{Name: "phase_timeout_seconds", Value: decimal(timeout)},
-		{Name: "settling_time_seconds", Value: decimal(settle)},
-		{Name: "min_measurement_seconds", Value: decimal(measure)},
+		{Name: "settling_time_seconds", Value: decimal(settling)},
+		{Name: "min_measurement_seconds", Value: decimal(measurement)},
 		{Name: "user_spawn_rate", Value: decimal(rate)},
 	}
 }
 
 // writeWorkload adds a copy of the workload for the client, with the concurrency levels of
-// the plan and other values of the given keys.
+// the plan and the given keys set.
 func (b *builder) writeWorkload(path string, set []recipes.Var) error {
 	levels := "[" + strings.ReplaceAll(recipes.JoinInts(b.levels), ",", ", ") + "]"
 	text, err := b.Workload.With(append([]recipes.Var{{Name: "concurrencies", Value: levels}}, set...))
@@ -71,7 +71,7 @@ const (
 	smokeUsers   = 4
 	smokeSettle  = 10.0 // s
 	smokeMeasure = 20.0 // s
-	smokeRate    = 1.0  // users/s, at least
+	smokeRate    = 1.0  // users/s; the minimum
 	smokeSeconds = 12.0 // phase timeout of a local smoke run
 )
 
@@ -88,10 +88,10 @@ func (b *builder) shortenForSmoke() error {
 		return errNoWorkload
 	}
 	users := min(smokeUsers, b.recipe.Benchmark.MaxLevel())
-	settle, measure := atMost(w.Settling, smokeSettle), atMost(w.MinMeasurement, smokeMeasure)
+	settling, measurement := atMost(w.Settling, smokeSettle), atMost(w.MinMeasurement, smokeMeasure)
 	rate := math.Max(w.SpawnRate.Float(), smokeRate)
 	b.setLevels([]int{users}, "smoke run: tests that all steps start")
-	times := phaseSettings(math.Ceil(float64(users-1)/rate+settle+measure)+1, settle, measure, rate)
+	times := phaseSettings(math.Ceil(float64(users-1)/rate+settling+measurement)+1, settling, measurement, rate)
 	for _, s := range times {
 		if from := b.workloadText(s.Name); from != s.Value {
 			b.substitute(s.Name, from, s.Value, "smoke run: the shortest phase")
