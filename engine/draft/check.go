@@ -77,7 +77,7 @@ func (d *Drafts) loadCluster(p *Pair, t Draft) (recipes.Diagnostics, error) {
 	return diags, nil
 }
 
-// localHost returns what a check can look up on this machine.
+// localHost gives checks access to the files of this machine.
 func (d *Drafts) localHost() check.Host {
 	return check.Host{
 		Resolve: func(p string) (string, error) { return filepath.EvalSymlinks(os.Expand(p, d.opt.Getenv)) },
@@ -94,7 +94,7 @@ func (d *Drafts) localHost() check.Host {
 }
 
 // hostPath returns the path on this machine for a container path: the same path if it
-// exists, or the one that the recipe's mounts give. It is empty if there is none.
+// exists, or else the path that the recipe's mounts map to it. It is empty if neither exists.
 func hostPath(r *recipes.Recipe, path string, getenv func(string) string) string {
 	if path == "" {
 		return ""

@@ -1,6 +1,6 @@
 // Package draft loads, checks, fixes and saves a recipe and its workload while they are
-// edited. A save never overwrites a file that someone else has changed, and unsaved
-// changes survive the end of the program.
+// edited. A save never overwrites a file that someone else has changed. Unsaved
+// changes are kept on disk when the program exits.
 package draft
 
 import (
@@ -24,7 +24,7 @@ type Options struct {
 	State  string // the user's state directory
 }
 
-// Drafts reads and writes the files of runs. Make it with [New].
+// Drafts reads and writes the files of runs. Create it with [New].
 type Drafts struct{ opt Options }
 
 // New returns a Drafts.
@@ -32,7 +32,7 @@ func New(opt Options) *Drafts { return &Drafts{opt: opt} }
 
 // Files names the input files of a run.
 type Files struct {
-	Recipe    string // path, with :selector if the file holds several recipes
+	Recipe    string // path, with :selector if the file contains several recipes
 	Workload  string // empty: the recipe's agentperf_config, if it exists on this machine
 	Cluster   string // empty: searched for as srtctl does
 	NoCluster bool   // use none and do not search
@@ -57,8 +57,8 @@ type Pair struct {
 	getenv func(string) string
 }
 
-// HostPath returns the path on this machine for a container path of the recipe, if need
-// be through the recipe's mounts. It is empty if the file does not exist here.
+// HostPath returns the path on this machine for a container path of the recipe, resolved through
+// the recipe's mounts if necessary. It is empty if the file does not exist here.
 func (p *Pair) HostPath(path string) string { return hostPath(p.Recipe, path, p.getenv) }
 
 // Draft is the text of a run's files in an editor, saved or not.
@@ -115,19 +115,19 @@ func (d *Drafts) Load(ctx context.Context, f Files) (*Pair, error) {
 func warnWorkloadMismatch(p *Pair, given string) {
 	const field = "benchmark.agentperf_config"
 	path := p.Recipe.Benchmark.ConfigPath
-	runs, err := os.Stat(p.HostPath(path))
+	jobFile, err := os.Stat(p.HostPath(path))
 	if err != nil {
 		return // the path exists only in the container
 	}
-	if here, err := os.Stat(given); err == nil && !os.SameFile(runs, here) {
+	if checked, err := os.Stat(given); err == nil && !os.SameFile(jobFile, checked) {
 		p.Report.Diagnostics = append(p.Report.Diagnostics, p.Recipe.Diag(recipes.Warning, field,
 			"a Slurm job reads this file, but "+given+" was checked", "pass the same file, or change the field"))
 		p.Report.Diagnostics.Sort()
 	}
 }
 
-// WorkloadOf returns the path on this machine of the workload that a recipe names, if
-// need be through the recipe's mounts. It is empty if the file does not exist here.
+// WorkloadOf returns the path on this machine of the workload that a recipe names, resolved
+// through the recipe's mounts if necessary. It is empty if the file does not exist here.
 func (d *Drafts) WorkloadOf(ctx context.Context, recipePath string, recipe []byte) string {
 	if ctx.Err() != nil {
 		return ""

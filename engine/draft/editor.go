@@ -14,8 +14,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// EditorCommand runs the user's own editor on a copy of a text. The file itself is not
-// passed to the editor, so that saving there does not change it. Run may be called once.
+// EditorCommand runs the user's own editor on a copy of a text. The editor does not get
+// the file itself, so saving in the editor does not change it. Run may be called once.
 type EditorCommand struct {
 	argv       []string
 	name, text string
@@ -41,51 +41,51 @@ func (d *Drafts) Editor(name, text string) (*EditorCommand, error) {
 }
 
 // SetStdin sets the standard input of the editor.
-func (h *EditorCommand) SetStdin(r io.Reader) { h.in = r }
+func (c *EditorCommand) SetStdin(r io.Reader) { c.in = r }
 
 // SetStdout sets the standard output of the editor.
-func (h *EditorCommand) SetStdout(w io.Writer) { h.out = w }
+func (c *EditorCommand) SetStdout(w io.Writer) { c.out = w }
 
 // SetStderr sets the standard error of the editor.
-func (h *EditorCommand) SetStderr(w io.Writer) { h.err = w }
+func (c *EditorCommand) SetStderr(w io.Writer) { c.err = w }
 
 // Run writes the copy, runs the editor and reads the copy back. If that fails after the
 // copy was changed, the copy is kept and the error contains its path.
-func (h *EditorCommand) Run() (err error) {
+func (c *EditorCommand) Run() (err error) {
 	dir, err := os.MkdirTemp("", "agentperf-edit-*") // 0700
 	if err != nil {
 		return fmt.Errorf("copy the text for the editor: %w", err)
 	}
-	path := filepath.Join(dir, h.name)
+	path := filepath.Join(dir, c.name)
 	defer func() {
 		info, serr := os.Stat(path)
-		if err == nil || serr != nil || !info.Mode().IsRegular() || h.isUnchanged(path) {
-			_ = os.RemoveAll(dir) // a leftover in the temporary directory does no harm
+		if err == nil || serr != nil || !info.Mode().IsRegular() || c.isUnchanged(path) {
+			_ = os.RemoveAll(dir) // leftovers in the temporary directory are harmless
 			return
 		}
 		err = fmt.Errorf("%w; your edits are kept in %s", err, path)
 	}()
-	if err := os.WriteFile(path, []byte(h.text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
 		return fmt.Errorf("copy the text for the editor: %w", err)
 	}
-	cmd := exec.Command(h.argv[0], append(h.argv[1:len(h.argv):len(h.argv)], path)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = h.in, h.out, h.err
+	cmd := exec.Command(c.argv[0], append(c.argv[1:len(c.argv):len(c.argv)], path)...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.in, c.out, c.err
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("run the editor %s: %w; the text is unchanged", h.argv[0], err)
+		return fmt.Errorf("run the editor %s: %w; the text is unchanged", c.argv[0], err)
 	}
 	data, err := recipes.Read(path)
 	if err != nil {
 		return fmt.Errorf("read the edited text: %w; the text is unchanged", err)
 	}
-	h.result = string(data)
+	c.result = string(data)
 	return nil
 }
 
-// isUnchanged reports whether a file still holds the original text.
-func (h *EditorCommand) isUnchanged(path string) bool {
+// isUnchanged reports whether a file still contains the original text.
+func (c *EditorCommand) isUnchanged(path string) bool {
 	data, err := os.ReadFile(path)
-	return err == nil && string(data) == h.text
+	return err == nil && string(data) == c.text
 }
 
 // Result returns the edited text. It is valid after Run has returned no error.
-func (h *EditorCommand) Result() string { return h.result }
+func (c *EditorCommand) Result() string { return c.result }

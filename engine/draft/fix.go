@@ -62,19 +62,19 @@ func (d *Drafts) Fix(ctx context.Context, f Files) ([]FixedFile, error) {
 	}
 	var done []FixedFile
 	for _, name := range names {
-		made, err := d.applyEdits(ctx, name, todo[name])
+		applied, err := d.applyEdits(ctx, name, todo[name])
 		if err != nil {
 			return done, err
 		}
-		if len(made) > 0 {
-			done = append(done, FixedFile{File: name, Edits: made})
+		if len(applied) > 0 {
+			done = append(done, FixedFile{File: name, Edits: applied})
 		}
 	}
 	return done, nil
 }
 
 // applyEdits applies edits to a file on disk and returns those that could be applied.
-func (d *Drafts) applyEdits(ctx context.Context, file string, todo []recipes.Edit) (made []recipes.Edit, err error) {
+func (d *Drafts) applyEdits(ctx context.Context, file string, todo []recipes.Edit) (applied []recipes.Edit, err error) {
 	before, err := recipes.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("apply suggested changes: %w", err)
@@ -85,12 +85,12 @@ func (d *Drafts) applyEdits(ctx context.Context, file string, todo []recipes.Edi
 		if err != nil || bytes.Equal(next, after) {
 			continue // the next check reports it again
 		}
-		after, made = next, append(made, ed)
+		after, applied = next, append(applied, ed)
 	}
-	if len(made) == 0 {
+	if len(applied) == 0 {
 		return nil, nil
 	}
-	return made, d.Save(ctx, file, after, before)
+	return applied, d.Save(ctx, file, after, before)
 }
 
 // splitEdits separates edits of the recipe from those of the workload, and formats each

@@ -90,12 +90,12 @@ func (d *Drafts) Unsaved(ctx context.Context, path string) (u Unsaved, ok bool, 
 	}
 	u = kept.Unsaved
 	u.Text, u.Base = string(kept.Text), string(kept.Base)
-	now, err := os.ReadFile(path)
+	current, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return u, false, fmt.Errorf("look for unsaved changes: %w", err)
 	}
 	u.WriterRunning = u.Host == d.opt.Host && u.PID > 0 && u.PID != os.Getpid() && syscall.Kill(u.PID, 0) == nil
-	return u, u.Path == abs && u.Text != string(now), nil
+	return u, u.Path == abs && u.Text != string(current), nil
 }
 
 // DiscardUnsaved deletes the unsaved changes to a file.
@@ -125,12 +125,12 @@ func (*Drafts) Save(ctx context.Context, path string, data, before []byte) error
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real // keep a symbolic link and edit its target
 	}
-	now, err := os.ReadFile(path)
+	current, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && before == nil:
 	case err != nil:
 		return fmt.Errorf("save: %w", err)
-	case before == nil || !bytes.Equal(now, before):
+	case before == nil || !bytes.Equal(current, before):
 		return fmt.Errorf("save %s: %w; reload it, or save under another name", path, ErrChanged)
 	}
 	mode := fs.FileMode(0o644)
