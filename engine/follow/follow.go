@@ -2,7 +2,7 @@
 // growth, truncation, replacement by rename, files and directories that are created
 // later, and incomplete lines.
 //
-// It uses inotify. It polls on network file systems, where writes of other nodes cause no
+// It uses inotify. It polls on network file systems, where writes by other nodes cause no
 // events, and wherever a file has grown without an event. It does not interpret or change
 // the lines, and holds at most one line and one buffer in memory.
 package follow
@@ -37,7 +37,7 @@ type Chunk struct {
 	Lines     [][]byte // complete lines, without their newline
 	Offset    int64    // byte offset of the end of the last line; usable as From later
 	Restarted bool     // the file was truncated or replaced; Lines are its new beginning
-	Skipped   int      // number of lines longer than Options.MaxLine skipped since the previous chunk
+	Skipped   int      // number of lines skipped since the previous chunk, longer than Options.MaxLine
 	Err       error    // why the file can't be read now; sent once per cause, and following continues
 }
 
@@ -59,8 +59,8 @@ type Options struct {
 }
 
 // File follows the file at path, which need not exist yet. The channel is closed when ctx
-// ends, or after Stop once the file has been delivered to its end; if there is no file
-// then, it is closed at once. Sending blocks until the receiver is ready, and nothing is
+// ends, or after Stop, once the rest of the file has been delivered; if the file does not exist
+// then, immediately. Sending blocks until the receiver is ready, and nothing is
 // dropped. File returns an error only for invalid options.
 func File(ctx context.Context, path string, opt Options) (<-chan Chunk, error) {
 	if path == "" || opt.From < 0 || opt.MaxLine < 0 || opt.Poll < 0 {
@@ -98,7 +98,7 @@ func (f *follower) run(ctx context.Context) {
 	defer w.close()
 	_, polled, err := FileSystem(filepath.Dir(f.path))
 	p := pollPace{maxPause: f.opt.Poll, pause: f.opt.Poll / 8, trusted: !polled && err == nil && !f.opt.noEvents}
-	byEvent := true // growth found by the first read is no missed event
+	byEvent := true // growth found by the first read does not count as a missed event
 	for {
 		if !f.opt.noEvents {
 			w.watch(filepath.Dir(f.path)) // before reading, so that no write in between is missed
@@ -242,7 +242,7 @@ func (w *watcher) drain() (any bool) {
 
 func (w *watcher) handleEvent(e fsnotify.Event) {
 	if e.Name == w.dir && e.Has(fsnotify.Remove|fsnotify.Rename) {
-		w.dir = "" // the directory was removed; watch it again when it is back
+		w.dir = "" // the directory was removed; watch it again when it exists again
 	}
 }
 
@@ -252,7 +252,7 @@ func (w *watcher) close() {
 	}
 }
 
-// noInotify maps the magic numbers of file systems where writes of other nodes cause no
+// noInotify maps the magic numbers of file systems where writes by other nodes cause no
 // inotify events to their names.
 var noInotify = map[int64]string{
 	0x6969: "nfs", 0x0bd00bd0: "lustre", 0x47504653: "gpfs", 0x19830326: "beegfs", 0x65735546: "fuse", 0x00c36400: "ceph",
@@ -260,7 +260,7 @@ var noInotify = map[int64]string{
 }
 
 // FileSystem returns the name of the file system of a path, or of its nearest existing
-// parent directory. It is "local", or the name of one where writes of other nodes cause no
+// parent directory. It is "local", or the name of one where writes by other nodes cause no
 // inotify events and files are therefore polled.
 func FileSystem(path string) (name string, polled bool, err error) {
 	var st unix.Statfs_t
@@ -290,7 +290,7 @@ type pollPace struct {
 }
 
 // next returns how long to wait after a read, which was caused by an event or by the
-// timer. Growth without an event, not even a late one, disables trust in events for good.
+// timer. Growth without an event, not even a late one, disables trust in events permanently.
 func (p *pollPace) next(byEvent, grew bool) time.Duration {
 	if p.missedEvent && !byEvent {
 		p.trusted = false

@@ -71,7 +71,7 @@ func (r *reader) readNew(ctx context.Context) (grew bool, err error) {
 	}
 }
 
-// open opens the file. It returns an error for other than regular files, because opening a
+// open opens the file. It returns an error for anything but a regular file, because opening a
 // pipe would block.
 func (r *reader) open() error {
 	info, err := os.Stat(r.path)
@@ -117,24 +117,24 @@ func fileKind(m fs.FileMode) string {
 	}
 }
 
-// replaced reports whether the path now refers to another file than the open one. A
+// replaced reports whether the path now refers to a file other than the open one. A
 // missing path is not a replacement.
 func (r *reader) replaced() (bool, error) {
-	at, err := os.Stat(r.path)
+	pathInfo, err := os.Stat(r.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("follow %s: %w", r.path, err)
 	}
-	held, err := r.file.Stat()
+	openInfo, err := r.file.Stat()
 	if errors.Is(err, syscall.ESTALE) {
 		return true, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("follow %s: %w", r.path, err)
 	}
-	return !os.SameFile(at, held), nil
+	return !os.SameFile(pathInfo, openInfo), nil
 }
 
 // drain reads the open file to its end.

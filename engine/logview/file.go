@@ -348,12 +348,12 @@ func (f *logFile) backwardBlock(out *scanResult, buf []byte, s scanRequest) erro
 	block.splitLines(data[block.reached-lo:], all)
 	if s.splitLong && len(block.lines) > 0 {
 		last := &block.lines[len(block.lines)-1]
-		if last.Unfinished { // unless the next part follows
-			goesOn, err := f.isMidLine(last.Next)
+		if last.Unfinished { // or the next part follows
+			continues, err := f.isMidLine(last.Next)
 			if err != nil {
 				return err
 			}
-			last.Unfinished = !goesOn
+			last.Unfinished = !continues
 		}
 	}
 	out.reached = block.reached
@@ -371,7 +371,7 @@ func (f *logFile) backwardBlock(out *scanResult, buf []byte, s scanRequest) erro
 }
 
 // backwardLongLine adds a line that ends at hi and begins before lo.
-func (f *logFile) backwardLongLine(out *scanResult, hi int64, begun bool, lo int64, s scanRequest) error {
+func (f *logFile) backwardLongLine(out *scanResult, hi int64, unfinished bool, lo int64, s scanRequest) error {
 	start, err := f.lineStart(s.ctx, lo)
 	if err != nil {
 		return err
@@ -381,7 +381,7 @@ func (f *logFile) backwardLongLine(out *scanResult, hi int64, begun bool, lo int
 	if err != nil {
 		return err
 	}
-	out.addLine(s, head[:n], Line{At: start, Next: hi, Unfinished: begun})
+	out.addLine(s, head[:n], Line{At: start, Next: hi, Unfinished: unfinished})
 	out.reached = start
 	return nil
 }

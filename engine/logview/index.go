@@ -80,7 +80,7 @@ func (x *Index) addMark() {
 }
 
 // Number returns the number, from 1, of the line that begins at offset at. It is 0 if the index
-// would need more than one step to get there.
+// would need more than one step to reach it.
 func (x *Index) Number(ctx context.Context, at int64) (int64, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -140,7 +140,7 @@ func (x *Index) find(ctx context.Context, line int64) (int64, bool, error) {
 		return 0, true, nil
 	}
 	k := max(sort.Search(len(x.marks), func(i int) bool { return x.marks[i] >= want })-1, 0)
-	at, left := int64(k)*x.stride, want-x.marks[k]
+	at, remaining := int64(k)*x.stride, want-x.marks[k]
 	buf := make([]byte, pageBytes)
 	for {
 		if err := ctx.Err(); err != nil {
@@ -151,15 +151,15 @@ func (x *Index) find(ctx context.Context, line int64) (int64, bool, error) {
 			return 0, false, err
 		}
 		data := buf[:n]
-		for left > 0 {
+		for remaining > 0 {
 			i := bytes.IndexByte(data, '\n')
 			if i < 0 {
 				break
 			}
-			data, left = data[i+1:], left-1
+			data, remaining = data[i+1:], remaining-1
 		}
 		at += int64(n)
-		if left == 0 {
+		if remaining == 0 {
 			return at - int64(len(data)), true, nil
 		}
 		if eof {

@@ -71,7 +71,7 @@ func (l *Line) setText(data []byte, size int64, all bool) {
 	l.Text = safetext.Clean(l.raw)
 }
 
-// Errors matches the lines of severity Error.
+// Errors returns a matcher for the lines of severity Error.
 func Errors() *Matcher {
 	m := &Matcher{verify: func(text string) bool { return logline.SeverityOf(text) == logline.Error }}
 	for _, w := range logline.ErrorWords() {

@@ -10,8 +10,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Matcher matches lines. It first searches the data for texts that every matching line
-// contains, and tests only lines that contain one.
+// Matcher matches lines. Every matching line contains at least one of its needles, so it first
+// searches the data for these and tests only the lines that contain one.
 type Matcher struct {
 	needles []needle // a matching line contains at least one; empty: unknown
 	verify  func(text string) bool

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// stepBytes is how much one step of a search or filter scans, which takes some 10 ms.
+// stepBytes is how much one step of a search or filter scans. It takes about 10 ms.
 const stepBytes = 64 << 20
 
 // View is one log, or several logs merged by the timestamps of their lines. A line without a
@@ -42,7 +42,7 @@ func (v *View) Close() {
 	}
 }
 
-// Reopen makes the view read a log again that was truncated or replaced.
+// Reopen closes a log that was truncated or replaced. The next read opens the current file.
 func (v *View) Reopen(file int) { v.files[file].close() }
 
 // Pos is a position between two lines: for each log the offset of the next line.
@@ -166,11 +166,11 @@ func (v *View) scanFile(
 ) (scanResult, error) {
 	f := v.files[file]
 	s := scanRequest{ctx: ctx, match: q.Match, lines: lines, budget: budget, splitLong: f.splitLong}
-	look := f.forward
+	scan := f.forward
 	if q.Back {
-		look = f.backward
+		scan = f.backward
 	}
-	got, err := look(from, s)
+	got, err := scan(from, s)
 	for i := range got.lines {
 		got.lines[i].File = file
 	}
@@ -219,8 +219,8 @@ func (v *View) timeBefore(ctx context.Context, file int, at int64) (time.Time, e
 	return t, nil
 }
 
-// nextHead returns the index of the log with the next line: the one with the earliest time, or
-// backward the latest. Equal times are ordered by log, which keeps a line without a timestamp
+// nextHead returns the index of the log with the next line: the one with the earliest time, or,
+// for a backward query, the latest. Equal times are ordered by log, which keeps a line without a timestamp
 // after the line before it.
 func nextHead(heads []mergeHead, back bool) int {
 	best := -1
