@@ -398,11 +398,11 @@ func TestCancelKeepsMeasuredRequests(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(data, &doc)
 	}
-	if err != nil || !doc.Partial || !strings.Contains(doc.Ours.Partial, "the run is cancelled") ||
+	if err != nil || !doc.Partial || !strings.Contains(doc.Ours.Partial, "the run's state is cancelled") ||
 		doc.Identity.Client.Commit != "built-in" {
 		t.Errorf("roll-up of a cancelled run: %v, %+v", err, doc)
 	}
-	if o := s.want(0, "results", id); !strings.Contains(o.stdout, "PARTIAL: the run is cancelled") ||
+	if o := s.want(0, "results", id); !strings.Contains(o.stdout, "PARTIAL: the run's state is cancelled") ||
 		!strings.Contains(o.stdout, "recipe.sha256") {
 		t.Errorf("results of a cancelled run:\n%s", o.stdout)
 	}

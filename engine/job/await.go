@@ -20,7 +20,7 @@ import (
 // probeTimeout limits one probe of a step. A server that answers more slowly is not ready.
 const probeTimeout = 5 * time.Second
 
-// probeClient probes the run's own servers, without the proxy of the environment.
+// probeClient probes the run's own servers. It ignores the proxy settings of the environment.
 var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // probeResult is the result of one probe.
@@ -40,16 +40,16 @@ func (j *orchestrator) await(ctx context.Context, waiting []*runningStep) *failu
 	}
 	probing, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answers := make(chan probeResult)
+	results := make(chan probeResult)
 	for _, st := range waiting {
 		if r := st.step.Ready; r.Probe == plan.ProbeHealth {
 			j.rec.logLine("INFO", fmt.Sprintf("Polling %s every %.1fs for %d prefills and %d decodes",
 				r.Target, r.IntervalSeconds, r.Prefill, r.Decode))
 		}
-		go j.probeLoop(probing, st, answers)
+		go j.probeLoop(probing, st, results)
 	}
 	var last *event.Count
-	for left := len(waiting); left > 0; {
+	for remaining := len(waiting); remaining > 0; {
 		select {
 		case <-ctx.Done():
 			return stopFailure(ctx)
@@ -59,7 +59,7 @@ func (j *orchestrator) await(ctx context.Context, waiting []*runningStep) *failu
 			if fail := j.handleExit(st); fail != nil {
 				return fail
 			}
-		case a := <-answers:
+		case a := <-results:
 			r := a.step.step.Ready
 			if a.healthy != nil && (last == nil || *a.healthy != *last) {
 				last = a.healthy
@@ -72,7 +72,7 @@ func (j *orchestrator) await(ctx context.Context, waiting []*runningStep) *failu
 					a.step.step.Name, r.TimeoutSeconds, a.lastSeen))
 			}
 			if a.ready {
-				left--
+				remaining--
 				j.rec.event(event.StepReady, a.step.step.Name, event.Data{Seconds: j.Now().Sub(a.step.startedAt).Seconds()})
 			}
 		}
@@ -81,7 +81,7 @@ func (j *orchestrator) await(ctx context.Context, waiting []*runningStep) *failu
 }
 
 // probeLoop probes a step until it is ready, its time limit has passed or ctx ends.
-func (j *orchestrator) probeLoop(ctx context.Context, st *runningStep, answers chan<- probeResult) {
+func (j *orchestrator) probeLoop(ctx context.Context, st *runningStep, results chan<- probeResult) {
 	r := st.step.Ready
 	deadline := time.NewTimer(time.Duration(r.TimeoutSeconds) * time.Second)
 	defer deadline.Stop()
@@ -91,7 +91,7 @@ func (j *orchestrator) probeLoop(ctx context.Context, st *runningStep, answers c
 		a := j.probe(ctx, r)
 		a.step = st
 		if a.ready || a.healthy != nil {
-			if !send(ctx, answers, a) || a.ready {
+			if !send(ctx, results, a) || a.ready {
 				return
 			}
 		}
@@ -99,7 +99,7 @@ func (j *orchestrator) probeLoop(ctx context.Context, st *runningStep, answers c
 		case <-ctx.Done():
 			return
 		case <-deadline.C:
-			send(ctx, answers, probeResult{step: st, timedOut: true, lastSeen: a.lastSeen})
+			send(ctx, results, probeResult{step: st, timedOut: true, lastSeen: a.lastSeen})
 			return
 		case <-tick.C:
 		}

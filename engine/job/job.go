@@ -37,7 +37,7 @@ type Process interface {
 	PID() int
 	// Done is closed when the step has exited and its remaining child processes are killed.
 	Done() <-chan struct{}
-	// ExitCode is valid once Done is closed. It is 128+N after signal N.
+	// ExitCode returns the exit code, 128+N after signal N. It is valid once Done is closed.
 	ExitCode() int
 	// Terminate asks the step to stop, Kill forces it.
 	Terminate() error
@@ -141,7 +141,7 @@ type orchestrator struct {
 
 	stalls     chan time.Duration
 	fatalLines chan fatalLine  // log lines that end the run
-	watchCtx   context.Context //nolint:containedctx // ends the watching of logs with the run
+	watchCtx   context.Context //nolint:containedctx // cancelled at the end of the run, to stop watching logs
 }
 
 // runningStep is a step that was started.
@@ -460,7 +460,7 @@ func PartialReason(state event.State, reason string) string {
 	if state == event.Done {
 		return ""
 	}
-	return strings.TrimSuffix("the run is "+string(state)+": "+reason, ": ")
+	return strings.TrimSuffix("the run's state is "+string(state)+": "+reason, ": ")
 }
 
 // PlannedPhases converts the phases of a plan for package results.

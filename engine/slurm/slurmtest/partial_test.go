@@ -116,7 +116,7 @@ func TestPartialRollup(t *testing.T) {
 				id.Datasets[0].SHA256 == "" || id.Model == nil {
 				t.Errorf("identity: %+v", id)
 			}
-			if out := s.want(0, "results", rec.ID); !strings.Contains(out, "PARTIAL: the run is "+last.State) ||
+			if out := s.want(0, "results", rec.ID); !strings.Contains(out, "PARTIAL: the run's state is "+last.State) ||
 				!strings.Contains(out, c.says) {
 				t.Errorf("results:\n%s", out)
 			}
