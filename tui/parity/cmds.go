@@ -43,7 +43,7 @@ func (s *Screen) compare() tea.Cmd {
 	s.cancelCompare = cancel
 	s.curve = nil
 	eng, ref, cand, refs, phase, force, gen := s.eng, s.ref, s.cand, slices.Clone(s.refs), s.phase, s.force, s.gen
-	compareAt := func(phase int) (c engine.Comparison, err error) {
+	comparePhase := func(phase int) (c engine.Comparison, err error) {
 		opt := engine.ComparisonOptions{Force: force, Paired: true}
 		if len(refs) > 0 {
 			if opt.References, err = eng.References(ctx, refs, phase); err != nil {
@@ -57,10 +57,10 @@ func (s *Screen) compare() tea.Cmd {
 		levels = s.loadLevels()
 	}
 	return tea.Batch(levels, func() tea.Msg {
-		c, err := compareAt(phase)
+		c, err := comparePhase(phase)
 		if err != nil && phase == engine.AnyPhase {
 			// A run with several phases can't be compared without a phase number: use the first.
-			if first, ferr := compareAt(0); ferr == nil {
+			if first, ferr := comparePhase(0); ferr == nil {
 				return comparedMsg{gen: gen, c: first, phase: 0}
 			}
 		}

@@ -117,7 +117,7 @@ func (s *Screen) viewSides(w int) []string {
 		return ui.Fit(v, column)
 	}
 	out := []string{s.th.Paint(ui.Muted, ui.Fit("", nameWidth+2)+ui.Fit("REFERENCE", column)+"CANDIDATE")}
-	for _, id := range identities(*s.c) {
+	for _, id := range properties(*s.c) {
 		out = append(out, ui.Fit(id.name, nameWidth)+s.th.Paint(id.role, ui.Fit(id.mark, 2))+cut(id.ref)+cut(id.cand))
 	}
 	return out

@@ -33,14 +33,14 @@ func (s *Screen) Keys() []key.Binding {
 
 // commands returns the key bindings of a comparison.
 func (s *Screen) commands() []ui.Command {
-	sides := [...]string{"all notes", "configuration", "table"}[s.lowerPane]
+	lowerPaneName := [...]string{"all notes", "configuration", "table"}[s.lowerPane]
 	force := "force a verdict"
 	if s.force {
 		force = "undo force"
 	}
 	return []ui.Command{
 		{
-			Key: ui.Bind("d", sides, "d"), Hidden: s.layout.showsAll || s.view != figuresView,
+			Key: ui.Bind("d", lowerPaneName, "d"), Hidden: s.layout.showsAll || s.view != figuresView,
 			Do: ui.NoCmd(func() { s.lowerPane = (s.lowerPane + 1) % (sidesPane + 1) }),
 		},
 		s.viewCommand("r", "differences", fieldsView),

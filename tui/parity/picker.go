@@ -93,16 +93,16 @@ func (s *Screen) handlePickerKey(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func (s *Screen) viewPicker() string {
-	other := "then choose the candidate"
+	hint := "then choose the candidate"
 	switch {
 	case s.addingReference:
-		other = "the band is computed from the references: " + ui.Clean(s.ref)
+		hint = "the band is computed from the references: " + ui.Clean(s.ref)
 	case s.ref != "":
-		other = "reference  " + ui.Clean(s.ref)
+		hint = "reference  " + ui.Clean(s.ref)
 	case s.cand != "":
-		other = "candidate  " + ui.Clean(s.cand)
+		hint = "candidate  " + ui.Clean(s.cand)
 	}
-	head := " Choose " + s.wantedSide() + "\n " + s.th.Paint(ui.Muted, other) + "\n" + s.th.RuleLine(s.w) + "\n"
+	head := " Choose " + s.wantedSide() + "\n " + s.th.Paint(ui.Muted, hint) + "\n" + s.th.RuleLine(s.w) + "\n"
 	switch {
 	case s.listedAt.IsZero():
 		return head + s.th.Paint(ui.Muted, " loading the list of runs …")

@@ -11,7 +11,8 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// intervalTitle names the intervals, which do not contain the difference between runs.
+// intervalTitle is the title of the confidence intervals. They cover the variation within a
+// run, but not that between runs.
 const intervalTitle = "95 % WITHIN RUN"
 
 // columns returns the columns of the comparison. A narrow terminal drops the flags
@@ -35,7 +36,7 @@ type tableRow struct {
 	detail string
 }
 
-// tableRows returns the rows of a comparison. One with two parts becomes two rows.
+// tableRows returns the rows of a comparison. A row with two parts becomes two rows.
 // gaugeHalf is half of the length of a gauge.
 func tableRows(c engine.Comparison, gaugeHalf int) []tableRow {
 	var out []tableRow
@@ -44,7 +45,7 @@ func tableRows(c engine.Comparison, gaugeHalf int) []tableRow {
 			out = append(out, newTableRow(r, i == 0, gaugeHalf))
 			continue
 		}
-		var firstFlags []string // the first part's, to show common ones once
+		var firstFlags []string // flags of earlier parts, to show common ones once
 		for _, p := range r.Parts {
 			mark := func(i int) string {
 				if p.Invalid[i] && p.Text[i] != "-" {
@@ -52,14 +53,14 @@ func tableRows(c engine.Comparison, gaugeHalf int) []tableRow {
 				}
 				return p.Text[i]
 			}
-			one := engine.ComparisonRow{
+			row := engine.ComparisonRow{
 				Metric: p.Label, Reference: mark(0), Candidate: mark(1), Delta: p.DeltaText, Parts: []engine.ComparisonPart{p},
 				Flags: slices.DeleteFunc(slices.Clone(p.Flags), func(f string) bool {
 					return strings.Contains(f, "invalid: ") && slices.Contains(firstFlags, f)
 				}),
 			}
 			firstFlags = append(firstFlags, p.Flags...)
-			out = append(out, newTableRow(one, false, gaugeHalf))
+			out = append(out, newTableRow(row, false, gaugeHalf))
 		}
 	}
 	return out
@@ -151,27 +152,27 @@ func summary(c engine.Comparison) (text string, role ui.Role) {
 		return "not comparable: " + ui.Clean(strings.Join(c.Reasons, "; ")), ui.Warn
 	}
 	compared := 0
-	var beyond []string
+	var outside []string
 	for _, r := range c.Rows {
 		for _, p := range r.Parts {
 			if p.Position == nil {
 				continue
 			}
-			switch how := positionRole(*p.Position, p.Flags); how {
+			switch r := positionRole(*p.Position, p.Flags); r {
 			case ui.Muted:
 			case ui.OK:
 				compared++
 			default:
 				compared++
-				role, beyond = max(role, how), append(beyond, p.Label)
+				role, outside = max(role, r), append(outside, p.Label)
 			}
 		}
 	}
-	if len(beyond) == 0 {
+	if len(outside) == 0 {
 		return fmt.Sprintf("all %d compared figures within tolerance", compared), ui.OK
 	}
 	return fmt.Sprintf("%d of %d compared figures outside tolerance: %s",
-		len(beyond), compared, strings.Join(beyond, ", ")), role
+		len(outside), compared, strings.Join(outside, ", ")), role
 }
 
 // verdict returns the state of a comparison.
@@ -213,16 +214,16 @@ func sideText(c engine.ComparisonColumn) string {
 	return strings.Join(parts, " · ")
 }
 
-// identity is a property of the configuration of both sides.
-type identity struct {
+// property is one line of the configuration of both sides.
+type property struct {
 	name      string
 	ref, cand string
 	mark      string // =, ≠, or ? if one is unknown
 	role      ui.Role
 }
 
-// identities returns the configuration of both sides.
-func identities(c engine.Comparison) []identity {
+// properties returns the configuration of both sides.
+func properties(c engine.Comparison) []property {
 	a, b := c.Reference.About, c.Candidate.About
 	users := func(n int) string {
 		if n == 0 {
@@ -236,23 +237,23 @@ func identities(c engine.Comparison) []identity {
 		}
 		return results.Decimal(*w, 1) + " s"
 	}
-	return []identity{
-		newIdentity("users", users(c.Reference.Concurrency), users(c.Candidate.Concurrency), true),
-		newIdentity("model", a.Model, b.Model, true),
-		newIdentity("model revision", a.ModelRevision, b.ModelRevision, true),
-		newIdentity("seed", a.Seed, b.Seed, true),
-		newIdentity("dataset", a.Dataset, b.Dataset, true),
-		newIdentity("client commit", a.ClientCommit, b.ClientCommit, true),
-		newIdentity("window", window(c.Reference.Window), window(c.Candidate.Window), false),
-		newIdentity("cluster", a.Cluster, b.Cluster, false),
-		newIdentity("recipe", a.Recipe, b.Recipe, false),
-		newIdentity("job", a.Job, b.Job, false),
+	return []property{
+		newProperty("users", users(c.Reference.Concurrency), users(c.Candidate.Concurrency), true),
+		newProperty("model", a.Model, b.Model, true),
+		newProperty("model revision", a.ModelRevision, b.ModelRevision, true),
+		newProperty("seed", a.Seed, b.Seed, true),
+		newProperty("dataset", a.Dataset, b.Dataset, true),
+		newProperty("client commit", a.ClientCommit, b.ClientCommit, true),
+		newProperty("window", window(c.Reference.Window), window(c.Candidate.Window), false),
+		newProperty("cluster", a.Cluster, b.Cluster, false),
+		newProperty("recipe", a.Recipe, b.Recipe, false),
+		newProperty("job", a.Job, b.Job, false),
 	}
 }
 
-// newIdentity returns a property, with a mark if it must match.
-func newIdentity(name, ref, cand string, mustMatch bool) identity {
-	id := identity{name: name, ref: ref, cand: cand, mark: " "}
+// newProperty returns a property, with a mark if it must match.
+func newProperty(name, ref, cand string, mustMatch bool) property {
+	id := property{name: name, ref: ref, cand: cand, mark: " "}
 	switch {
 	case !mustMatch:
 	case ref == "" || cand == "":

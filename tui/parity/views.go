@@ -59,10 +59,10 @@ func turnColumns() []ui.Column {
 // fieldRows returns the properties and fields that differ.
 func fieldRows(c engine.Comparison) [][]ui.Cell {
 	var rows [][]ui.Cell
-	add := func(file string, what ui.Cell, ref, cand string) {
-		rows = append(rows, []ui.Cell{{Text: file, Role: ui.Muted}, what, {Text: ref}, {Text: cand}})
+	add := func(file string, field ui.Cell, ref, cand string) {
+		rows = append(rows, []ui.Cell{{Text: file, Role: ui.Muted}, field, {Text: ref}, {Text: cand}})
 	}
-	for _, id := range identities(c) {
+	for _, id := range properties(c) {
 		if id.ref != id.cand {
 			add("run", ui.Cell{Text: id.name, Role: id.role}, cmp.Or(id.ref, "-"), cmp.Or(id.cand, "-"))
 		}
@@ -94,7 +94,7 @@ func fieldsTitle(c engine.Comparison) string {
 	return strings.Join(parts, ", ") + " identical"
 }
 
-// turnRows returns the differences of TTFT: of all pairs, by input length, by user, of single requests.
+// turnRows returns the differences of TTFT: of all pairs, by input length, of single requests, by user.
 func turnRows(p *engine.Pairing) [][]ui.Cell {
 	if p == nil {
 		return nil
@@ -202,13 +202,13 @@ func (s *Screen) viewDistribution(w, h int) string {
 	}
 	n := 2 * (w - ui.ChartAxisWidth)
 	from := min(percentileOf(d, d.Reference, 0), percentileOf(d, d.Candidate, 0))
-	top := max(percentileOf(d, d.Reference, 99.5), percentileOf(d, d.Candidate, 99.5))
-	if from < top/4 {
+	to := max(percentileOf(d, d.Reference, 99.5), percentileOf(d, d.Candidate, 99.5))
+	if from < to/4 {
 		from = 0
 	}
 	curves := []ui.Curve{
-		{Label: "reference", Values: cdf(d, d.Reference, from, top, n)},
-		{Label: "candidate", Values: cdf(d, d.Candidate, from, top, n)},
+		{Label: "reference", Values: cdf(d, d.Reference, from, to, n)},
+		{Label: "candidate", Values: cdf(d, d.Candidate, from, to, n)},
 	}
 	var facts []string
 	for _, p := range []float64{50, 95, 99} {
@@ -217,7 +217,7 @@ func (s *Screen) viewDistribution(w, h int) string {
 	}
 	head := ui.LeftRight(" TTFT CDF (% of requests)", s.th.Legend(curves...)+" ", w)
 	axis := strings.Repeat(" ", ui.ChartAxisWidth) +
-		ui.LeftRight(results.Decimal(from, 2), results.Decimal(top, 2)+" s TTFT", w-ui.ChartAxisWidth)
+		ui.LeftRight(results.Decimal(from, 2), results.Decimal(to, 2)+" s TTFT", w-ui.ChartAxisWidth)
 	return head + "\n" + s.th.Chart(w, h-3, nil, curves...) + "\n" + s.th.Paint(ui.Muted, axis) +
 		"\n " + strings.Join(facts, s.th.Paint(ui.Muted, " · "))
 }
@@ -231,14 +231,14 @@ func percentileOf(d *engine.Distribution, side []float64, percent float64) float
 	return side[i]
 }
 
-// cdf returns the percentage of a side's requests below each of n steps up to top.
-func cdf(d *engine.Distribution, side []float64, from, top float64, n int) []float64 {
-	if n <= 0 || !(top > from) {
+// cdf returns the percentage of a side's requests below each of n values, evenly spaced up to to.
+func cdf(d *engine.Distribution, side []float64, from, to float64, n int) []float64 {
+	if n <= 0 || !(to > from) {
 		return nil
 	}
 	out := make([]float64, n)
 	for i := range out {
-		x := from + (top-from)*float64(i+1)/float64(n)
+		x := from + (to-from)*float64(i+1)/float64(n)
 		k, _ := slices.BinarySearch(side, x)
 		switch {
 		case k == 0:
@@ -302,12 +302,12 @@ func pointsByRun(points []results.Point) (sets []ui.Points, perGPU bool) {
 // that could not be read.
 func levelLines(th ui.Theme, c *curve, w int) []string {
 	widths := []int{7, 13, 11, 11, 14}
-	run := min(max(w-47, 8), 24)
+	runWidth := min(max(w-47, 8), 24)
 	if w >= 78 {
-		run = min(w-58, 24)
+		runWidth = min(w-58, 24)
 	}
 	cells := func(name string, values ...string) string {
-		line := " " + ui.Fit(name, run)
+		line := " " + ui.Fit(name, runWidth)
 		for i, v := range values {
 			if i != 2 || w >= 78 { // drop one of the speeds in a narrow terminal
 				line += ui.Right(v, widths[i])
