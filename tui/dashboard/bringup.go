@@ -94,7 +94,7 @@ func reasonText(reason string) string {
 }
 
 // healthy reports whether all workers of a step's role are healthy, as counted by the
-// frontend. A step without a readiness check counts as ready then.
+// frontend. If so, a step without a readiness check counts as ready.
 func healthy(st event.Status, step string) bool {
 	role, _, _ := strings.Cut(step, "_")
 	switch schema.Role(role) {

@@ -70,16 +70,16 @@ func (s *Screen) viewUpper() string {
 // figuresView draws the table of figures of a phase.
 func figuresView(th ui.Theme, run *runView, p phaseView, l layout) string {
 	recent := run.recent(p)
-	total, last := 15, 13
+	totalWidth, recentWidth := 15, 13
 	lines := figureLines(p, recent, run.tiers, run.gpus)
 	if l.upperH < compactBelow {
-		total, last, lines = 16, 15, compactLines(lines)
+		totalWidth, recentWidth, lines = 16, 15, compactLines(lines)
 	}
-	counts := 0 // width of a column of counts
+	countWidth := 0
 	if l.figuresW > figuresWidth {
-		counts = countsWidth / 2
+		countWidth = countsWidth / 2
 	}
-	label := l.figuresW - total - last - 2*counts - 2
+	labelWidth := l.figuresW - totalWidth - recentWidth - 2*countWidth - 2
 	row := func(name string, f figure) string {
 		if recent == nil { // no recent figures: show the counts instead
 			f.recent, f.totalN, f.recentN = f.totalN, ui.Cell{}, ui.Cell{}
@@ -88,16 +88,17 @@ func figuresView(th ui.Theme, run *runView, p phaseView, l layout) string {
 			f.recent = f.reason
 		}
 		cell := func(c ui.Cell, w int) string { return th.Paint(c.Role, ui.Right(c.Text, w)) }
-		return " " + name + cell(f.total, total) + cell(f.totalN, counts) + cell(f.recent, last) + cell(f.recentN, counts)
+		return " " + name + cell(f.total, totalWidth) + cell(f.totalN, countWidth) +
+			cell(f.recent, recentWidth) + cell(f.recentN, countWidth)
 	}
 	muted := func(text string) ui.Cell { return ui.Cell{Text: text, Role: ui.Muted} }
 	head := figure{total: muted("measured so far"), totalN: muted("n"), recent: muted("last 60 s"), recentN: muted("n")}
 	if recent == nil {
 		head.total, head.totalN = muted("measured"), muted("requests")
 	}
-	out := []string{row(th.Paint(ui.Muted, ui.Fit("FIGURES", label)), head)}
+	out := []string{row(th.Paint(ui.Muted, ui.Fit("FIGURES", labelWidth)), head)}
 	for _, f := range lines {
-		out = append(out, row(ui.Fit(f.label, label), f))
+		out = append(out, row(ui.Fit(f.label, labelWidth), f))
 	}
 	return strings.Join(out, "\n")
 }

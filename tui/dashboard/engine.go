@@ -17,13 +17,13 @@ import (
 // Engine is the part of the engine that the dashboard uses.
 type Engine interface {
 	Find(ctx context.Context, run string) (engine.RunRef, error)
-	Watch(ctx context.Context, l engine.RunRef, opt engine.WatchOptions) (<-chan engine.Update, error)
-	Playback(ctx context.Context, l engine.RunRef) (*engine.Playback, error)
-	Phases(l engine.RunRef) ([]plan.Phase, error)
+	Watch(ctx context.Context, ref engine.RunRef, opt engine.WatchOptions) (<-chan engine.Update, error)
+	Playback(ctx context.Context, ref engine.RunRef) (*engine.Playback, error)
+	Phases(ref engine.RunRef) ([]plan.Phase, error)
 	Tiers() []results.Tier
-	LogFiles(l engine.RunRef) ([]engine.LogFile, error)
+	LogFiles(ref engine.RunRef) ([]engine.LogFile, error)
 	logs.Source
-	Cancel(ctx context.Context, l engine.RunRef) error
+	Cancel(ctx context.Context, ref engine.RunRef) error
 }
 
 // maxUpdates limits the updates in one message.
@@ -54,15 +54,15 @@ type (
 
 func findRun(ctx context.Context, eng Engine, run string) tea.Cmd {
 	return func() tea.Msg {
-		l, err := eng.Find(ctx, run)
+		ref, err := eng.Find(ctx, run)
 		if err != nil {
 			return foundMsg{err: err}
 		}
-		m := foundMsg{ref: l, tiers: eng.Tiers(), gpus: l.GPUs()}
-		if l.Record.ID != "" {
-			m.phases, m.planErr = eng.Phases(l)
+		m := foundMsg{ref: ref, tiers: eng.Tiers(), gpus: ref.GPUs()}
+		if ref.Record.ID != "" {
+			m.phases, m.planErr = eng.Phases(ref)
 		}
-		m.updates, m.err = eng.Watch(ctx, l, engine.WatchOptions{UntilDone: true})
+		m.updates, m.err = eng.Watch(ctx, ref, engine.WatchOptions{UntilDone: true})
 		return m
 	}
 }

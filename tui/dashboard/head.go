@@ -150,8 +150,8 @@ func (h headline) warning(p phaseView) (string, ui.Role) {
 		return "inconsistent output: " + strings.Join(u.Run.Errors, "; "), ui.Warn
 	}
 	why := errorSummary(p, h.run.recent(p))
-	over := u.Done || p.times != nil && !p.times.Stop.IsZero()
-	if p.result != nil && over && len(p.result.Invalid) > 0 { // during a phase, the window is always too short
+	phaseEnded := u.Done || p.times != nil && !p.times.Stop.IsZero()
+	if p.result != nil && phaseEnded && len(p.result.Invalid) > 0 { // during a phase, the window is always too short
 		invalid := "figures not reliable: " + strings.Join(p.result.Invalid, "; ")
 		if why != "" {
 			invalid += "; "

@@ -88,7 +88,7 @@ func (s *Screen) askCancel() tea.Cmd {
 // Escape clears a search or filter of the log, or else closes the list of steps. It
 // returns false if there is none, so that esc leaves the screen.
 func (s *Screen) Escape() (tea.Cmd, bool) {
-	if cmd, did := s.log.pane.Escape(); did {
+	if cmd, handled := s.log.pane.Escape(); handled {
 		return cmd, true
 	}
 	if s.steps.open {

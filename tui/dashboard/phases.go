@@ -29,13 +29,13 @@ type phaseView struct {
 // mergePhases joins plan, times and results by the index of the phase.
 func mergePhases(planned []plan.Phase, u *engine.Update) []phaseView {
 	var out []phaseView
-	findOrAdd := func(index, level int) *phaseView {
+	findOrAdd := func(index, concurrency int) *phaseView {
 		for i := range out {
 			if out[i].index == index {
 				return &out[i]
 			}
 		}
-		out = append(out, phaseView{index: index, position: len(out), concurrency: level})
+		out = append(out, phaseView{index: index, position: len(out), concurrency: concurrency})
 		return &out[len(out)-1]
 	}
 	for i := range planned {
@@ -138,24 +138,24 @@ func (p phaseView) parts(now, ended time.Time) []phasePart {
 // parts, then the parts not started.
 func drawParts(th ui.Theme, parts []phasePart, w int) string {
 	const minBar = 10
-	at := len(parts) - 1
+	current := len(parts) - 1
 	for i, p := range parts {
 		if p.state == running || p.state == interrupted {
-			at = i
+			current = i
 		}
 	}
 	line := ""
 	for _, layoutOf := range []func(i int) (bar int, shown bool){
 		func(i int) (int, bool) { return []int{12, 6, 12}[min(i, 2)], true },
 		func(int) (int, bool) { return 0, true },
-		func(i int) (int, bool) { return 0, i > at },
+		func(i int) (int, bool) { return 0, i > current },
 		func(int) (int, bool) { return 0, false },
 	} {
 		fixed := 0
 		texts := make([]string, len(parts))
 		for i, p := range parts {
 			bar, shown := layoutOf(i)
-			if i == at {
+			if i == current {
 				bar, shown = 0, true
 			}
 			if shown {
@@ -165,7 +165,7 @@ func drawParts(th ui.Theme, parts []phasePart, w int) string {
 		}
 		room := w - fixed + 1 // one separator of two cells less, one space before the bar
 		if room >= minBar {
-			texts[at] = drawPart(th, parts[at], room, at == len(parts)-1)
+			texts[current] = drawPart(th, parts[current], room, current == len(parts)-1)
 		}
 		line = strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "  ")
 		if room >= minBar {
@@ -175,7 +175,8 @@ func drawParts(th ui.Theme, parts []phasePart, w int) string {
 	return line
 }
 
-// drawPart draws the name, a bar of bar cells, and the times of a part.
+// drawPart draws the name, a bar of bar cells, and the times of a part. With estimate, the planned
+// time is marked as approximate.
 func drawPart(th ui.Theme, p phasePart, bar int, estimate bool) string {
 	role, fraction := ui.Accent, 0.0
 	times := ui.Clock(p.spent)
@@ -258,10 +259,10 @@ func (p phaseView) stopCriteria(th ui.Theme, now time.Time) []string {
 }
 
 // title returns the title of a phase, given the number of phases.
-func (p phaseView) title(of int) string {
+func (p phaseView) title(count int) string {
 	s := fmt.Sprintf("phase %d", p.index)
-	if of > 1 {
-		s += fmt.Sprintf(" (%d of %d)", p.position+1, of)
+	if count > 1 {
+		s += fmt.Sprintf(" (%d of %d)", p.position+1, count)
 	}
 	if p.concurrency > 0 {
 		s += " · " + results.Count(p.concurrency) + " users"

@@ -149,9 +149,9 @@ func (p *playback) seek(by time.Duration) tea.Cmd {
 	return p.showAt(p.at, 0)
 }
 
-// positionText returns the elapsed and the total time, separated by of.
-func (p *playback) positionText(of string) string {
-	return ui.Clock(p.at.Sub(p.source.From).Seconds()) + of + ui.Clock(p.source.To.Sub(p.source.From).Seconds())
+// positionText returns the elapsed and the total time with a separator between them.
+func (p *playback) positionText(separator string) string {
+	return ui.Clock(p.at.Sub(p.source.From).Seconds()) + separator + ui.Clock(p.source.To.Sub(p.source.From).Seconds())
 }
 
 // State returns the state of the screen during a playback.

@@ -145,18 +145,18 @@ func compactLines(lines []figure) []figure {
 	return out
 }
 
-// usersLine returns the number of active users: the maximum of users with a request in
-// flight in any bucket, of all users, and the users with a request in the last minute.
+// usersLine returns the line of active users: the largest number of users with a request
+// in flight in one bucket, out of all users, and the number in the last minute.
 func usersLine(p phaseView, recent *results.Recent) figure {
 	f := figure{label: "users active", total: ui.Cell{Text: "-"}}
 	if p.series == nil || len(p.series.Buckets) == 0 {
 		return f
 	}
-	most := 0
+	peak := 0
 	for _, b := range p.series.Buckets {
-		most = max(most, b.Users)
+		peak = max(peak, b.Users)
 	}
-	f.total.Text = results.Count(most)
+	f.total.Text = results.Count(peak)
 	if p.concurrency > 0 {
 		f.total.Text += " of " + results.Count(p.concurrency)
 	}
@@ -191,7 +191,7 @@ func requestsLine(p phaseView, recent *results.Recent) figure {
 	return line
 }
 
-// tierLine returns whether the phase meets a tier.
+// tierLine returns the line of a tier: whether the phase meets it, or why not.
 func tierLine(r results.TierResult) figure {
 	ceiling := strconv.FormatFloat(r.Tier.TTFTCeiling, 'f', -1, 64)
 	label := "SLO " + results.Decimal(r.Tier.SpeedFloor, 0) + " tok/s · " + ceiling + " s"
@@ -230,11 +230,11 @@ func errorCounts(errors map[string]int) string {
 	})
 	parts := make([]string, 0, len(kinds))
 	for _, k := range kinds {
-		how := " × " + k
+		suffix := " × " + k
 		if k == "unknown" {
-			how = " of unknown kind"
+			suffix = " of unknown kind"
 		}
-		parts = append(parts, strconv.Itoa(errors[k])+how)
+		parts = append(parts, strconv.Itoa(errors[k])+suffix)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -273,8 +273,8 @@ func stepRows(st event.Status, files []engine.LogFile) []stepRow {
 		if s.Seconds > 0 {
 			after = results.Decimal(s.Seconds, 1)
 		}
-		said := ui.Cell{Text: ui.Clean(cmp.Or(s.Message, s.Log)), Role: ui.Muted}
-		row.cells = []ui.Cell{{Text: s.Name}, stepState(st, s), {Text: after}, said}
+		detail := ui.Cell{Text: ui.Clean(cmp.Or(s.Message, s.Log)), Role: ui.Muted}
+		row.cells = []ui.Cell{{Text: s.Name}, stepState(st, s), {Text: after}, detail}
 		out = append(out, row)
 	}
 	for _, f := range files {

@@ -159,8 +159,8 @@ func (r *runView) cancel(ctx context.Context, eng Engine) tea.Cmd {
 	}
 	r.cancelling = true
 	run := r.ref
-	said := ui.Toast{Text: "cancelling the run; requests in flight have 30 s to finish", Role: ui.Warn}
-	return tea.Batch(func() tea.Msg { return cancelledMsg{eng.Cancel(ctx, run)} }, ui.Send(said))
+	toast := ui.Toast{Text: "cancelling the run; requests in flight have 30 s to finish", Role: ui.Warn}
+	return tea.Batch(func() tea.Msg { return cancelledMsg{eng.Cancel(ctx, run)} }, ui.Send(toast))
 }
 
 func (r *runView) handleCancelled(m cancelledMsg) tea.Cmd {
