@@ -85,7 +85,7 @@ func (s *step) lockData(exclusive bool) (*os.File, error) {
 	if exclusive {
 		how = syscall.LOCK_EX
 	}
-	f, err := flock(s.in(".in-lock"), how)
+	f, err := flock(s.in(".in-use"), how)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, problem.Errorf(problem.ResultsInUse, "client's runtime directory: a client with another workload or "+
 			"dataset is running in %s; choose another one with AGENTPERF_RUNTIME", s.runtime)
