@@ -19,7 +19,7 @@ type lineChart struct {
 	lines      []plotLine
 	shadeFrom  float64 // start of the shaded measuring window on the x axis; NaN: none
 	shadeTo    float64
-	markPoints bool // mark each point and start the x axis legendX 0
+	markPoints bool // mark each point and start the x axis at 0
 }
 
 type plotLine struct {
