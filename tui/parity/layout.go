@@ -30,7 +30,7 @@ type layout struct {
 // arrangeLayout divides a body of w × h cells for the given numbers of table rows,
 // lines of notes and lines of configuration. If not all fit in one column, the lines
 // are beside the table in a wide terminal; otherwise pane selects what is below it.
-// The table scrolls before the notes have fewer than three lines.
+// The notes keep at least three lines; the table scrolls if it does not fit.
 func arrangeLayout(w, h, rows, notes, sides int, pane lowerPane) layout {
 	l := layout{tableY: headHeight + 1, tableW: w, gaugeHalf: 5}
 	room := max(h-headHeight-2, 0) // without the two rules
@@ -54,8 +54,8 @@ func arrangeLayout(w, h, rows, notes, sides int, pane lowerPane) layout {
 	return l
 }
 
-// remainingHeight returns the height of a table with height lines left: 0 if there would
-// hardly be a row below its header.
+// remainingHeight returns the height of a table if height lines are left. It is 0 for fewer
+// than four lines, which are too few for a table.
 func remainingHeight(height, rows int) int {
 	if height < 4 {
 		return 0
