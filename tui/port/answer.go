@@ -12,7 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// userValue is the kind of a field that the user sets without a question about it.
+// userValue is the kind of an answer that sets a field about which there is no question.
 const userValue porter.TodoKind = "set"
 
 // answer is the input for the answer to a question. It is validated with each key.
@@ -26,11 +26,11 @@ type answer struct {
 
 // newAnswer returns an input for the answer to a question. It starts with the current
 // value, or with the first candidate if there is no value.
-func newAnswer(w *resultView, t porter.Todo) *answer {
-	a := &answer{resultView: w, question: t}
-	f, there := w.fieldFor(t)
+func newAnswer(v *resultView, t porter.Todo) *answer {
+	a := &answer{resultView: v, question: t}
+	f, found := v.fieldFor(t)
 	switch {
-	case (t.Kind == porter.MustFix || !there) && len(t.Candidates) > 0:
+	case (t.Kind == porter.MustFix || !found) && len(t.Candidates) > 0:
 		a.input.SetValue(t.Candidates[0].Value)
 	case f.Class != porter.Missing:
 		a.input.SetValue(f.Value)
@@ -47,8 +47,8 @@ func (a *answer) updatePreview() {
 	}
 }
 
-// key handles a key. When over is true, given is the answer, or nil if there is none.
-func (a *answer) key(msg tea.KeyPressMsg) (given *porter.Answer, over bool) {
+// key handles a key. It returns done when the input closes, with the given answer, or nil.
+func (a *answer) key(msg tea.KeyPressMsg) (given *porter.Answer, done bool) {
 	switch {
 	case key.Matches(msg, cancelKey):
 		return nil, true

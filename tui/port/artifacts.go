@@ -43,16 +43,16 @@ func (a *artifacts) view(th ui.Theme, b rect, focused bool, selected porter.Fiel
 	lines := make([]string, 0, b.h)
 	all := a.res.Artifacts
 	for i := a.firstVisible(b.h); i < len(all) && len(lines) < b.h; i++ {
-		at := all[i]
-		sign, role := artifactStatus(at)
+		artifact := all[i]
+		sign, role := artifactStatus(artifact)
 		n := "-"
-		if fields := a.fieldsFrom(at.Name); len(fields) > 0 {
+		if fields := a.fieldsFrom(artifact.Name); len(fields) > 0 {
 			n = fmt.Sprint(len(fields))
 		}
-		name := ui.Clean(at.Name)
-		if comesFrom(selected, at.Name) {
+		name := ui.Clean(artifact.Name)
+		if comesFrom(selected, artifact.Name) {
 			name = th.Paint(ui.Accent, name)
-		} else if !at.Present {
+		} else if !artifact.Present {
 			name = th.Paint(ui.Muted, name)
 		}
 		mark := " "
@@ -61,7 +61,7 @@ func (a *artifacts) view(th ui.Theme, b rect, focused bool, selected porter.Fiel
 		}
 		text := mark + th.Paint(role, sign) + " " + name
 		if b.w > 50 {
-			note := ui.Clean(strings.Trim(at.Found+"; "+at.Problem, "; "))
+			note := ui.Clean(strings.Trim(artifact.Found+"; "+artifact.Problem, "; "))
 			text = ui.Fit(text, 30) + th.Paint(ui.Muted, note)
 		}
 		lines = append(lines, ui.LeftRight(text, th.Paint(ui.Muted, n), b.w))
@@ -81,27 +81,27 @@ func artifactStatus(a porter.Artifact) (sign string, role ui.Role) {
 
 // details describes the selected artifact: what was read, and the fields that come from it.
 func (a *artifacts) details(th ui.Theme, w int) []string {
-	at, ok := a.current()
+	artifact, ok := a.current()
 	if !ok {
 		return nil
 	}
-	sign, role := artifactStatus(at)
-	out := []string{th.Paint(role, sign) + " " + th.Title.Render(ui.Clean(at.Name))}
-	if at.Found != "" {
-		out = append(out, ui.Wrap(at.Found, w)...)
+	sign, role := artifactStatus(artifact)
+	out := []string{th.Paint(role, sign) + " " + th.Title.Render(ui.Clean(artifact.Name))}
+	if artifact.Found != "" {
+		out = append(out, ui.Wrap(artifact.Found, w)...)
 	}
-	if at.Problem != "" {
-		out = append(out, th.PaintWrapped(role, at.Problem, w)...)
+	if artifact.Problem != "" {
+		out = append(out, th.PaintWrapped(role, artifact.Problem, w)...)
 	}
-	if at.Lines > 0 {
-		out = append(out, th.Paint(ui.Muted, fmt.Sprintf("%d lines read", at.Lines)))
+	if artifact.Lines > 0 {
+		out = append(out, th.Paint(ui.Muted, fmt.Sprintf("%d lines read", artifact.Lines)))
 	}
-	fields := a.fieldsFrom(at.Name)
+	fields := a.fieldsFrom(artifact.Name)
 	note := "its fields have defaults or questions instead"
 	switch {
 	case len(fields) > 0:
 		note = "source of " + ui.Plural(len(fields), "field") + "; enter goes to the first, o opens it:"
-	case at.Present:
+	case artifact.Present:
 		note = "source of no field; o opens it"
 	}
 	out = append(out, th.Paint(ui.Muted, note))

@@ -205,7 +205,7 @@ func TestClickSelectsAQuestion(t *testing.T) {
 	}
 	for _, c := range []struct{ row, want int }{{0, 0}, {1, 0}, {2, 1}, {1, 1}, {3, 2}, {0, 0}} {
 		s.review.questions.cursor = max(s.review.questions.cursor, 0)
-		drive(s, s.Update(ui.Mouse{X: s.review.layout.todos.x + 1, Y: s.review.layout.todos.y + c.row}))
+		drive(s, s.Update(ui.Mouse{X: s.review.layout.questions.x + 1, Y: s.review.layout.questions.y + c.row}))
 		if s.review.questions.cursor != c.want {
 			t.Errorf("a click on row %d selects question %d, want %d", c.row, s.review.questions.cursor, c.want)
 		}

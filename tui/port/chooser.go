@@ -165,12 +165,12 @@ func (c *chooser) acceptRow() tea.Cmd {
 	if len(c.rows) == 0 {
 		return nil
 	}
-	at := c.rows[c.cursor]
-	if at.kind != "directory" {
+	row := c.rows[c.cursor]
+	if row.kind != "directory" {
 		c.err = nil
-		return c.wizard.startPort(at.path)
+		return c.wizard.startPort(row.path)
 	}
-	c.path.SetValue(at.path + "/")
+	c.path.SetValue(row.path + "/")
 	return c.handleInput()
 }
 
@@ -196,12 +196,12 @@ func (c *chooser) view(th ui.Theme) string {
 	lines := []string{" " + th.Paint(ui.Muted, "run directory  ") + c.path.Draw(th, max(c.w-17, 1), true)}
 	lines = append(append(lines, c.statusLines(th)...), th.RuleLine(c.w))
 	for i := c.firstVisible(); i < len(c.rows) && len(lines) < c.h; i++ {
-		at := c.rows[i]
+		row := c.rows[i]
 		role := ui.Muted
-		if at.kind == "run" || at.kind == "recent" {
+		if row.kind == "run" || row.kind == "recent" {
 			role = ui.Accent
 		}
-		kind, path := ui.Fit(at.kind, 9), pathTail(ui.Clean(at.path), c.w-14)
+		kind, path := ui.Fit(row.kind, 9), pathTail(ui.Clean(row.path), c.w-14)
 		if i == c.cursor {
 			lines = append(lines, th.Selected.Render(ui.Fit("▸ "+kind+"  "+path, c.w)))
 		} else {
@@ -214,8 +214,8 @@ func (c *chooser) view(th ui.Theme) string {
 // statusLines returns the lines below the typed path: an error, or the number of runs.
 func (c *chooser) statusLines(th ui.Theme) []string {
 	n := 0
-	for _, at := range c.rows {
-		if at.kind == "run" {
+	for _, row := range c.rows {
+		if row.kind == "run" {
 			n++
 		}
 	}

@@ -71,8 +71,8 @@ func (f *files) fieldDiff(th ui.Theme, w int) (lines []string, first int) {
 			continue
 		}
 		field := f.fieldAt(l)
-		here := i == f.cursor[f.active]
-		if field.Class == porter.Copied && !here {
+		selected := i == f.cursor[f.active]
+		if field.Class == porter.Copied && !selected {
 			same++
 			continue
 		}
@@ -80,11 +80,11 @@ func (f *files) fieldDiff(th ui.Theme, w int) (lines []string, first int) {
 			first = len(lines)
 		}
 		mark, role := classMark(field.Class)
-		at := ui.Muted
-		if here {
-			at = ui.Accent
+		numberRole := ui.Muted
+		if selected {
+			numberRole = ui.Accent
 		}
-		num := th.Paint(at, ui.Right(fmt.Sprint(i+1), 5))
+		num := th.Paint(numberRole, ui.Right(fmt.Sprint(i+1), 5))
 		lines = append(lines, num+" "+th.Paint(role, mark)+"  "+ui.Clean(field.Written))
 		lines = append(lines, drawPair(th, margin, rawText(field), field.Value, w)...)
 		why := strings.Trim(field.Rule+": "+field.Why, ": ")
@@ -119,12 +119,12 @@ func (f *files) launchDiff(th ui.Theme, w int) (lines []string, first int) {
 	text, role := proofVerdict(p)
 	lines = wrapIndented(th, " ", role, text, w)
 	for _, l := range p.Lines {
-		who := l.Launches[0]
+		launches := l.Launches[0]
 		if n := len(l.Launches); n > 1 {
-			who += fmt.Sprintf(" and %d more", n-1)
+			launches += fmt.Sprintf(" and %d more", n-1)
 		}
 		sums := fmt.Sprintf("  new step %s · %d unchanged, %d changed", ui.Clean(l.Step), l.Unchanged, len(l.Differences))
-		lines = append(lines, "", " "+th.Title.Render(ui.Clean(who))+th.Paint(ui.Muted, sums))
+		lines = append(lines, "", " "+th.Title.Render(ui.Clean(launches))+th.Paint(ui.Muted, sums))
 		for _, d := range l.Grouped() {
 			lines = append(lines, launchDifference(th, d, w)...)
 		}
@@ -150,7 +150,7 @@ func launchDifference(th ui.Theme, d porter.ProofRow, w int) []string {
 	return append(lines, wrapIndented(th, margin, ui.Muted, d.Rule, w)...)
 }
 
-// proofVerdict returns the proof as one line.
+// proofVerdict returns the result of the proof as one line.
 func proofVerdict(p *porter.Proof) (string, ui.Role) {
 	switch {
 	case p.Problem != "":
@@ -196,10 +196,10 @@ func targetStatus(t session.Target) (string, ui.Role) {
 }
 
 // highlight draws a text in lines of w cells with the bytes between from and to
-// highlighted. It draws at most n lines, up to the one with the byte enough.
-func highlight(th ui.Theme, role ui.Role, text string, from, to, w, n, enough int) []string {
+// highlighted. It stops after n lines, or once the first until bytes are drawn.
+func highlight(th ui.Theme, role ui.Role, text string, from, to, w, n, until int) []string {
 	var out []string
-	for at := 0; at < min(len(text), enough) && len(out) < n; {
+	for at := 0; at < min(len(text), until) && len(out) < n; {
 		piece := ansi.Truncate(text[at:], max(w, 2), "")
 		if piece == "" {
 			break

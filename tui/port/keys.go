@@ -61,8 +61,8 @@ func (r *review) keys() []key.Binding {
 		return []key.Binding{answerKey, cancelKey}
 	}
 	edit, undo, accept := editKey, undoKey, ui.Disabled(acceptKey, r.acceptUnavailable())
-	_, any := r.answerable()
-	edit.SetEnabled(any)
+	_, canEdit := r.answerable()
+	edit.SetEnabled(canEdit)
 	undo.SetEnabled(len(r.porting.opt.Answers) > 0)
 	if r.focus == questionsFocus {
 		return []key.Binding{
@@ -130,8 +130,8 @@ func (r *review) handleDatasetRootKey(msg tea.KeyPressMsg) tea.Cmd {
 }
 
 func (r *review) handleAnswerKey(msg tea.KeyPressMsg) tea.Cmd {
-	given, over := r.answer.key(msg)
-	if over {
+	given, done := r.answer.key(msg)
+	if done {
 		r.closeInput()
 	}
 	if given == nil {

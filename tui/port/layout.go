@@ -9,7 +9,7 @@ type reviewLayout struct {
 	artifacts rect // no width: hidden
 	file      rect
 	origin    rect // of the selected line
-	todos     rect
+	questions rect
 }
 
 const wideWidth = 110
@@ -21,10 +21,10 @@ func arrangeReview(w, h, need int) reviewLayout {
 	w, h = max(w, 0), max(h, 0)
 	var b reviewLayout
 	b.wide = w >= wideWidth
-	todos := max(min(h/4, 12), 2, min(need, h/2-2))
+	questions := max(min(h/4, 12), 2, min(need, h/2-2))
 	if b.wide {
 		y := 3 // facts, rule, titles
-		body := max(h-y-1-todos, 0)
+		body := max(h-y-1-questions, 0)
 		side, origin := 26, max(w*3/10, 36)
 		if w >= 180 {
 			side = 32
@@ -32,13 +32,13 @@ func arrangeReview(w, h, need int) reviewLayout {
 		b.artifacts = rect{0, y, side, body}
 		b.file = rect{side + 3, y, max(w-side-origin-6, 0), body}
 		b.origin = rect{w - origin, y, origin, body}
-		b.todos = rect{0, y + body + 1, w, max(min(todos, h-y-body-1), 0)}
+		b.questions = rect{0, y + body + 1, w, max(min(questions, h-y-body-1), 0)}
 		return b
 	}
-	origin := max(min(h/4, 6, h-8-todos), 2)
-	file := max(h-4-origin-todos, 0)
+	origin := max(min(h/4, 6, h-8-questions), 2)
+	file := max(h-4-origin-questions, 0)
 	b.file = rect{0, 2, w, file}
 	b.origin = rect{0, 3 + file, w, max(min(origin, h-3-file), 0)}
-	b.todos = rect{0, 4 + file + origin, w, max(min(todos, h-4-file-origin), 0)}
+	b.questions = rect{0, 4 + file + origin, w, max(min(questions, h-4-file-origin), 0)}
 	return b
 }

@@ -76,11 +76,11 @@ func (r *review) details(th ui.Theme, w, h int) []string {
 	if r.focus == artifactsFocus {
 		return r.artifacts.details(th, w)
 	}
-	var out, asked []string
+	var out, question []string
 	if t, ok := r.question(); ok {
-		asked = th.PaintWrapped(kindRole(t.Kind), string(t.Kind)+": "+t.Message, w)
+		question = th.PaintWrapped(kindRole(t.Kind), string(t.Kind)+": "+t.Message, w)
 		if r.focus == questionsFocus {
-			if out, asked = asked, nil; t.Path == "" {
+			if out, question = question, nil; t.Path == "" {
 				return out
 			}
 			if h >= 8 {
@@ -111,7 +111,7 @@ func (r *review) details(th ui.Theme, w, h int) []string {
 	if f.Why != "" {
 		out = append(out, th.PaintWrapped(ui.Muted, "why: "+f.Why, w)...)
 	}
-	out = append(out, asked...)
+	out = append(out, question...)
 	if h < 8 {
 		return out
 	}
@@ -119,7 +119,7 @@ func (r *review) details(th ui.Theme, w, h int) []string {
 	return append(out, ui.Wrap(f.Value, w)...)
 }
 
-func (o *origin) drawEvidence(th ui.Theme, e porter.Evidence, w, most int) []string {
+func (o *origin) drawEvidence(th ui.Theme, e porter.Evidence, w, maxLines int) []string {
 	head := th.Paint(ui.Accent, ui.Clean(locationText(e)))
 	if e.Key != "" {
 		head += "  " + th.Paint(ui.Muted, ui.Clean(e.Key))
@@ -130,12 +130,12 @@ func (o *origin) drawEvidence(th ui.Theme, e porter.Evidence, w, most int) []str
 		for _, l := range ui.Wrap(e.Raw, w-2) {
 			out = append(out, "  "+l)
 		}
-		return out[:min(len(out), most+1)]
+		return out[:min(len(out), maxLines+1)]
 	}
-	if most < unlimited/2 {
-		most = min(most, 5)
+	if maxLines < unlimited/2 {
+		maxLines = min(maxLines, 5)
 	}
-	for _, l := range drawExcerpt(th, x.Excerpt, w-2, most) {
+	for _, l := range drawExcerpt(th, x.Excerpt, w-2, maxLines) {
 		out = append(out, "  "+l)
 	}
 	return out
@@ -179,11 +179,11 @@ func locationsText(evs []porter.Evidence) string {
 			names = append(names, fmt.Sprintf("%d more", len(evs)-i))
 			break
 		}
-		at := locationText(e)
+		text := locationText(e)
 		if e.Key != "" {
-			at += " " + e.Key
+			text += " " + e.Key
 		}
-		names = append(names, at)
+		names = append(names, text)
 	}
 	return strings.Join(names, ", ")
 }

@@ -70,14 +70,14 @@ func TestReviewLayout(t *testing.T) {
 		{60, 12, 3, 2, 3}, {80, 20, 6, 5, 5}, {120, 36, 23, 23, 9}, {200, 56, 40, 40, 12},
 	} {
 		b := arrangeReview(c.w, c.h, 0)
-		if b.file.h != c.file || b.origin.h != c.origin || b.todos.h != c.todos || b.wide != (b.artifacts.w > 0) {
+		if b.file.h != c.file || b.origin.h != c.origin || b.questions.h != c.todos || b.wide != (b.artifacts.w > 0) {
 			t.Errorf("%dx%d: %+v", c.w, c.h, b)
 		}
 	}
 	for w := 0; w < 220; w += 7 {
 		for h := 10; h < 60; h++ {
 			b := arrangeReview(w, h, w%30)
-			for _, r := range []rect{b.artifacts, b.file, b.origin, b.todos} {
+			for _, r := range []rect{b.artifacts, b.file, b.origin, b.questions} {
 				if r.w < 0 || r.h < 0 || r.x+r.w > w || r.y+r.h > h {
 					t.Fatalf("%dx%d: %+v is outside of the body in %+v", w, h, r, b)
 				}

@@ -68,7 +68,7 @@ func (p *porting) port() tea.Cmd {
 	opt.Progress = func(p porter.Progress) {
 		select {
 		case r.progress <- p:
-		default: // not received in time: later ones follow
+		default: // the last one is not received yet; a later one will be
 		}
 	}
 	return tea.Batch(func() tea.Msg {
@@ -101,9 +101,9 @@ func (p *porting) cancelRun() {
 // waitForProgress waits for the next progress message.
 func (r *portRun) waitForProgress() tea.Msg {
 	select {
-	case at, ok := <-r.progress:
+	case progress, ok := <-r.progress:
 		if ok {
-			return progressMsg{r, at}
+			return progressMsg{r, progress}
 		}
 	case <-r.ctx.Done():
 	}
@@ -159,9 +159,9 @@ func (m portedMsg) apply(s *Screen) tea.Cmd {
 }
 
 // portWith changes the options and ports again.
-func (p *porting) portWith(to func(opt *porter.Options)) tea.Cmd {
+func (p *porting) portWith(change func(opt *porter.Options)) tea.Cmd {
 	p.previousOpt, p.opt = p.opt, p.options()
-	to(&p.opt)
+	change(&p.opt)
 	return p.port()
 }
 

@@ -18,8 +18,8 @@ type questions struct {
 }
 
 // setResult shows the questions of a result. The cursor stays.
-func (q *questions) setResult(w *resultView) {
-	q.resultView, q.todos = w, sortedQuestions(w.res)
+func (q *questions) setResult(v *resultView) {
+	q.resultView, q.todos = v, sortedQuestions(v.res)
 	q.move(0)
 }
 

@@ -32,16 +32,16 @@ type resultView struct {
 }
 
 // fieldAt returns the field of a line; the zero value if it has none.
-func (w *resultView) fieldAt(l line) porter.Field {
-	if l.field < 0 || w.res == nil {
+func (v *resultView) fieldAt(l line) porter.Field {
+	if l.field < 0 || v.res == nil {
 		return porter.Field{}
 	}
-	return w.res.Fields[l.field]
+	return v.res.Fields[l.field]
 }
 
 // fieldFor returns the field that a question is about.
-func (w *resultView) fieldFor(t porter.Todo) (porter.Field, bool) {
-	for _, f := range w.res.Fields {
+func (v *resultView) fieldFor(t porter.Todo) (porter.Field, bool) {
+	for _, f := range v.res.Fields {
 		if f.File == t.File && f.Path == t.Path {
 			return f, true
 		}
@@ -51,26 +51,26 @@ func (w *resultView) fieldFor(t porter.Todo) (porter.Field, bool) {
 
 // newResultView renders both files and finds the field of each line.
 func newResultView(res *porter.Result) (*resultView, error) {
-	w := &resultView{res: res}
+	v := &resultView{res: res}
 	data, err := res.RecipeYAML()
 	if err != nil {
-		return w, err
+		return v, err
 	}
 	var leaves []recipes.Leaf
 	if r, _ := recipes.ParseRecipe("recipe", data); r != nil {
 		leaves = append(r.Leaves(), recipes.Leaf{Canonical: "schema", Position: r.Position("schema")})
-		w.facts = recipeFacts(r)
+		v.facts = recipeFacts(r)
 	}
-	w.docs[0] = newDocument(res, porter.Recipe, string(data), leaves)
+	v.docs[0] = newDocument(res, porter.Recipe, string(data), leaves)
 	if data, err = res.WorkloadYAML(); err != nil {
-		return w, err
+		return v, err
 	}
 	leaves = nil
 	if wl, _ := recipes.ParseWorkload("workload", data); wl != nil {
 		leaves = wl.Leaves()
 	}
-	w.docs[1] = newDocument(res, porter.Workload, string(data), leaves)
-	return w, nil
+	v.docs[1] = newDocument(res, porter.Workload, string(data), leaves)
+	return v, nil
 }
 
 // newDocument finds the field of each line. The lines of a list belong to the field
@@ -133,19 +133,19 @@ func recipeFacts(r *recipes.Recipe) []string {
 }
 
 // openCounts returns the numbers of open questions that must be fixed or confirmed.
-func (w *resultView) openCounts(th ui.Theme) (out []string) {
-	if n := w.res.CountOpen(porter.MustFix); n > 0 {
+func (v *resultView) openCounts(th ui.Theme) (out []string) {
+	if n := v.res.CountOpen(porter.MustFix); n > 0 {
 		out = append(out, th.Paint(ui.Bad, fmt.Sprintf("%d must fix", n)))
 	}
-	if n := w.res.CountOpen(porter.Confirm); n > 0 {
+	if n := v.res.CountOpen(porter.Confirm); n > 0 {
 		out = append(out, th.Paint(ui.Warn, fmt.Sprintf("%d to confirm", n)))
 	}
 	return out
 }
 
 // factLine draws the summary of the run and the number of open questions.
-func (w *resultView) factLine(th ui.Theme, width int) string {
-	res, open := w.res, w.openCounts(th)
+func (v *resultView) factLine(th ui.Theme, width int) string {
+	res, open := v.res, v.openCounts(th)
 	if len(open) == 2 && width < 80 {
 		open = open[:1]
 	}
@@ -154,12 +154,12 @@ func (w *resultView) factLine(th ui.Theme, width int) string {
 		right = th.Paint(ui.OK, "✓ no open questions ")
 	}
 	fits := func(parts []string) bool { return ui.Width(strings.Join(parts, " · "))+ui.Width(right)+2 <= width }
-	facts := append([]string{res.Source}, w.facts...)
+	facts := append([]string{res.Source}, v.facts...)
 	if !fits(facts) { // drop the engine first, then the name of the run
 		facts = facts[:len(facts)-1]
 	}
 	if !fits(facts) {
-		facts = w.facts
+		facts = v.facts
 	}
 	for len(facts) > 1 && !fits(facts) {
 		facts = facts[:len(facts)-1]

@@ -46,9 +46,9 @@ func (r *review) reset() {
 
 // update shows the result of the port. The cursors stay.
 func (r *review) update() {
-	w := r.porting.result
-	r.files.resultView, r.artifacts.resultView = w, w
-	r.questions.setResult(w)
+	v := r.porting.result
+	r.files.resultView, r.artifacts.resultView = v, v
+	r.questions.setResult(v)
 	r.arrange()
 	if r.focus == questionsFocus {
 		r.move(0)
@@ -189,7 +189,7 @@ func (r *review) goToFirstField() {
 
 func (r *review) mouse(m ui.Mouse) tea.Cmd {
 	in := func(b rect) bool { return !r.typing() && m.In(b.x, b.y, b.w, b.h) }
-	to := func(f focus, by int) {
+	moveIn := func(f focus, by int) {
 		if r.focus = f; m.Wheel != 0 {
 			by = m.Wheel
 		}
@@ -201,11 +201,11 @@ func (r *review) mouse(m ui.Mouse) tea.Cmd {
 	}
 	switch b := r.layout; {
 	case in(list):
-		to(artifactsFocus, r.artifacts.firstVisible(list.h)+m.Y-list.y-r.artifacts.cursor)
+		moveIn(artifactsFocus, r.artifacts.firstVisible(list.h)+m.Y-list.y-r.artifacts.cursor)
 	case in(b.file):
-		to(fileFocus, r.files.firstVisible[r.files.active]+m.Y-b.file.y-r.files.cursor[r.files.active])
-	case in(b.todos):
-		to(questionsFocus, r.questions.rowDistance(m.Y-b.todos.y, b.todos.h, r.focus == questionsFocus))
+		moveIn(fileFocus, r.files.firstVisible[r.files.active]+m.Y-b.file.y-r.files.cursor[r.files.active])
+	case in(b.questions):
+		moveIn(questionsFocus, r.questions.rowDistance(m.Y-b.questions.y, b.questions.h, r.focus == questionsFocus))
 	}
 	return r.fetch()
 }
@@ -251,14 +251,14 @@ func (r *review) view(th ui.Theme) string {
 	}
 	title := r.questions.title(th, r.focus == questionsFocus, r.porting.running != nil)
 	parts = append(parts, th.TitledRule(title, "", r.w))
-	if b.todos.h > 0 {
+	if b.questions.h > 0 {
 		parts = append(parts, r.questionsView(th))
 	}
 	return strings.Join(parts, "\n")
 }
 
 func (r *review) questionsView(th ui.Theme) string {
-	b := r.layout.todos
+	b := r.layout.questions
 	if r.datasetRoot == nil {
 		return r.questions.view(th, b, r.focus == questionsFocus, r.answer)
 	}

@@ -277,5 +277,5 @@ type wizard interface {
 	openViewer(places []porter.Evidence) tea.Cmd // opens artifacts in the viewer
 	openSheet(text *sheet)
 	openWriting() tea.Cmd // opens the pane that writes the files
-	backToReview()        // returns from there to the review
+	backToReview()        // closes that pane
 }

@@ -22,7 +22,7 @@ type sheet struct {
 	top, w, h int
 }
 
-// sheetHead is the height of a sheet's title.
+// sheetTitleHeight is the height of a sheet's title.
 const sheetTitleHeight = 1
 
 // open renders the text and scrolls to the line to show first.
@@ -81,7 +81,7 @@ func errorSheet(err error) *sheet {
 	}}
 }
 
-// wrapIndented wraps a text in a role, with a margin.
+// wrapIndented wraps a text in the style of a role, with a margin before each line.
 func wrapIndented(th ui.Theme, margin string, role ui.Role, text string, w int) []string {
 	lines := th.PaintWrapped(role, text, w-ui.Width(margin)-1)
 	for i := range lines {

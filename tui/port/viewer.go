@@ -28,8 +28,8 @@ type viewer struct {
 type fileSource struct{ eng Engine }
 
 // LogView opens the file.
-func (a fileSource) LogView(ctx context.Context, paths ...string) (*engine.LogView, <-chan engine.LogGrowth, error) {
-	return a.eng.FileView(ctx, session.ExpandHome(paths[0]))
+func (s fileSource) LogView(ctx context.Context, paths ...string) (*engine.LogView, <-chan engine.LogGrowth, error) {
+	return s.eng.FileView(ctx, session.ExpandHome(paths[0]))
 }
 
 func newViewer(ctx context.Context, eng Engine, th ui.Theme) viewer {

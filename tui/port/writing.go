@@ -34,7 +34,8 @@ type writing struct {
 	diffSheet    *sheet           // comparison with existing files; nil: the names are shown
 }
 
-// nameCheck is what would be replaced by files with these names. The zero value is not checked.
+// nameCheck holds the files that would be written under the given names, compared with existing
+// ones. The zero value means that nothing was checked.
 type nameCheck struct {
 	names   [2]string
 	targets []session.Target
@@ -127,7 +128,7 @@ func (w *writing) write(force bool) tea.Cmd {
 	}
 }
 
-// isExists reports whether an error is that files exist.
+// isExists reports whether an error means that files exist.
 func (writtenMsg) isExists(err error) bool {
 	var exist *porter.ExistsError
 	return errors.As(err, &exist)
@@ -135,8 +136,8 @@ func (writtenMsg) isExists(err error) bool {
 
 // allShown reports whether all files that would be replaced were shown. It compares their
 // diffs: the new text is the same, so equal diffs mean equal old texts.
-func allShown(now, shown []session.Target) bool {
-	for _, t := range now {
+func allShown(current, shown []session.Target) bool {
+	for _, t := range current {
 		seen := slices.ContainsFunc(shown, func(o session.Target) bool { return reflect.DeepEqual(o, t) })
 		if t.Exists && !t.Same && !seen {
 			return false
@@ -277,8 +278,8 @@ func (w *writing) view(th ui.Theme) string {
 	if w.diffSheet != nil {
 		return w.diffSheet.view(th)
 	}
-	labels, of := [2]string{"recipe", "workload"}, w.porting.result
-	lines := []string{of.factLine(th, w.w), th.TitledRule(th.Title.Render("write the files"), "", w.w)}
+	labels, result := [2]string{"recipe", "workload"}, w.porting.result
+	lines := []string{result.factLine(th, w.w), th.TitledRule(th.Title.Render("write the files"), "", w.w)}
 	for i := range w.names {
 		focused, role := i == w.cursor && w.running == nil, ui.Muted
 		if focused {
@@ -297,10 +298,10 @@ func (w *writing) view(th ui.Theme) string {
 	if w.h >= 16 {
 		gap = []string{""}
 	}
-	lines = append(append(append(lines, gap...), of.writeSummary(th, w.w)...), gap...)
+	lines = append(append(append(lines, gap...), result.writeSummary(th, w.w)...), gap...)
 	if w.running != nil {
 		lines = append(lines, "  "+th.Paint(ui.Muted, "writing …  esc cancels"))
-	} else if n := of.res.CountOpen(porter.MustFix); n > 0 {
+	} else if n := result.res.CountOpen(porter.MustFix); n > 0 {
 		text := ui.Plural(n, "question") + " must be answered before a run; the files can be written now"
 		lines = append(lines, wrapIndented(th, "  ", ui.Warn, text, w.w)...)
 	}
@@ -317,8 +318,8 @@ func (w *writing) targetNote(th ui.Theme, i int) string {
 }
 
 // writeSummary summarises the files: fields by class, questions, proof.
-func (w *resultView) writeSummary(th ui.Theme, width int) []string {
-	counts := w.res.Summary()
+func (v *resultView) writeSummary(th ui.Theme, width int) []string {
+	counts := v.res.Summary()
 	fields := make([]string, 0, len(classes))
 	for _, c := range classes {
 		if n := counts[c.class]; n > 0 {
@@ -327,20 +328,20 @@ func (w *resultView) writeSummary(th ui.Theme, width int) []string {
 	}
 	var open []string
 	for _, k := range []porter.TodoKind{porter.MustFix, porter.Confirm, porter.Note} {
-		if n := w.res.CountOpen(k); n > 0 {
+		if n := v.res.CountOpen(k); n > 0 {
 			open = append(open, th.Paint(kindRole(k), fmt.Sprintf("%d %s", n, k)))
 		}
 	}
 	if len(open) == 0 {
 		open = []string{th.Paint(ui.OK, "✓ none")}
 	}
-	if n := len(w.res.Answered); n > 0 {
+	if n := len(v.res.Answered); n > 0 {
 		open = append(open, th.Paint(ui.Muted, fmt.Sprintf("%d answered", n)))
 	}
 	label := func(text string) string { return "  " + th.Paint(ui.Muted, ui.Fit(text, 12)) }
-	out := flow(label(fmt.Sprintf("%d fields", len(w.res.Fields))), fields, width)
+	out := flow(label(fmt.Sprintf("%d fields", len(v.res.Fields))), fields, width)
 	out = append(out, flow(label("questions"), open, width)...)
-	text, role := proofVerdict(&w.res.Proof)
+	text, role := proofVerdict(&v.res.Proof)
 	proof := wrapIndented(th, "              ", role, text, width)
 	if len(proof) > 0 {
 		proof[0] = label("proof") + strings.TrimLeft(proof[0], " ")
