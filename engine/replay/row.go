@@ -103,7 +103,8 @@ func parseMilliseconds(v []byte) (time.Duration, error) {
 	const limit = 7 * 24 * 3600 * 1000 // a week; a larger number is probably in another unit
 	ms, err := strconv.ParseFloat(string(clip(v)), 64)
 	if err != nil || !(ms >= 0 && ms <= limit) {
-		return 0, problem.Errorf(problem.DatasetInvalid, "must be a number of milliseconds from 0 to %d, got %s", limit, clip(v))
+		return 0, problem.Errorf(problem.DatasetInvalid,
+			"must be a number of milliseconds from 0 to %d, got %s", limit, clip(v))
 	}
 	return time.Duration(ms * float64(time.Millisecond)), nil
 }
