@@ -97,7 +97,7 @@ type Data struct {
 	Active      int     `json:"active,omitempty"`
 	Requests    int     `json:"requests,omitempty"`
 	Failures    int     `json:"failures,omitempty"`
-	Cut         int     `json:"cut,omitempty"` // requests in flight when the phase stopped
+	Cut         int     `json:"cut,omitempty"` // requests cancelled at the end of the drain
 }
 
 // Count is the number of healthy workers of each role.
