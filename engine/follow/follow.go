@@ -37,7 +37,7 @@ type Chunk struct {
 	Lines     [][]byte // complete lines, without their newline
 	Offset    int64    // byte offset of the end of the last line; usable as From later
 	Restarted bool     // the file was truncated or replaced; Lines are its new beginning
-	Skipped   int      // number of lines skipped since the previous chunk, longer than Options.MaxLine
+	Skipped   int      // lines skipped since the previous chunk, because they exceed Options.MaxLine
 	Err       error    // why the file can't be read now; sent once per cause, and following continues
 }
 
@@ -51,17 +51,17 @@ type Options struct {
 	FinalPartial  bool // after Stop, also deliver a last line without a newline
 	PartialGrowth bool // also send a chunk without lines when only the incomplete last line has grown
 	MaxLine       int  // bytes; longer lines are counted in Skipped; 0 is 64 MiB
-	// Poll is the longest time between two reads. Where inotify is not reliable, it is an
-	// eighth of this after growth. 0 is 2 s.
+	// Poll is the longest time between two reads; 0 is 2 s. Where inotify is not reliable, the
+	// next read after growth comes after an eighth of it.
 	Poll time.Duration
 
 	noEvents bool // only poll, as on a network file system
 }
 
-// File follows the file at path, which need not exist yet. The channel is closed when ctx
-// ends, or after Stop, once the rest of the file has been delivered; if the file does not exist
-// then, immediately. Sending blocks until the receiver is ready, and nothing is
-// dropped. File returns an error only for invalid options.
+// File follows the file at path, which need not exist yet. The channel is closed when ctx ends,
+// or when Stop is closed and the rest of the file, if it exists, has been delivered. Sending
+// blocks until the receiver is ready, and nothing is dropped. File returns an error only for
+// invalid options.
 func File(ctx context.Context, path string, opt Options) (<-chan Chunk, error) {
 	if path == "" || opt.From < 0 || opt.MaxLine < 0 || opt.Poll < 0 {
 		return nil, problem.Errorf(problem.Internal,
@@ -290,7 +290,7 @@ type pollPace struct {
 }
 
 // next returns how long to wait after a read, which was caused by an event or by the
-// timer. Growth without an event, not even a late one, disables trust in events permanently.
+// timer. If growth causes no event, not even a late one, events are never trusted again.
 func (p *pollPace) next(byEvent, grew bool) time.Duration {
 	if p.missedEvent && !byEvent {
 		p.trusted = false

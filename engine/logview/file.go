@@ -22,10 +22,11 @@ import (
 )
 
 const (
-	// maxText is how much of a line is kept, in bytes. It is also the size of a part.
+	// maxText is how much of a line is kept, in bytes. It is also the size of the parts into
+	// which [NewFileView] splits long lines.
 	maxText = 64 << 10
-	// blockBytes is the size of a read in a scan, pageBytes that of the first read, for a
-	// page. Both are larger than maxText.
+	// A scan first reads pageBytes, which is usually enough for a page, and then blockBytes at
+	// a time. Both are larger than maxText.
 	blockBytes = 1 << 20
 	pageBytes  = 128 << 10
 )
@@ -348,7 +349,7 @@ func (f *logFile) backwardBlock(out *scanResult, buf []byte, s scanRequest) erro
 	block.splitLines(data[block.reached-lo:], all)
 	if s.splitLong && len(block.lines) > 0 {
 		last := &block.lines[len(block.lines)-1]
-		if last.Unfinished { // or the next part follows
+		if last.Unfinished { // no newline in this block, but another part may follow
 			continues, err := f.isMidLine(last.Next)
 			if err != nil {
 				return err
@@ -401,7 +402,7 @@ func NewFileView(path string) *View {
 // partEnd returns the end of the part of a long line that contains the byte at an offset.
 func partEnd(at int64) int64 { return at - at%maxText + maxText }
 
-// lastPartStart returns the start of the last part in n bytes of a line from at.
+// lastPartStart returns the start of the last part in the n bytes of a line that begin at offset at.
 func lastPartStart(at int64, n int) int64 {
 	end := at + int64(n)
 	if n <= maxText {

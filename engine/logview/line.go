@@ -14,7 +14,7 @@ import (
 
 // Line is one line of a log.
 type Line struct {
-	File       int    // which of the view's
+	File       int    // index of the log in the view
 	At         int64  // offset of its first byte
 	Next       int64  // offset of the next line
 	Text       string // cleaned text; at most the first 64 KiB of the line
