@@ -28,7 +28,7 @@ type probeResult struct {
 	step     *runningStep
 	ready    bool
 	healthy  *event.Count // set by health probes only
-	lastSeen string       // why it is not ready
+	lastSeen string       // what the probe found, if the step is not ready
 	timedOut bool         // the time limit of the step has passed
 }
 

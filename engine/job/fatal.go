@@ -17,9 +17,9 @@ const pollInterval = time.Second
 // maxLineBytes is how much of a line is matched.
 const maxLineBytes = 8 << 10
 
-// watchLogs searches the log of a step for fatal lines and sends the first one to found. It
+// watchLog searches the log of a step for fatal lines and sends the first one to found. It
 // returns early if the step exits or ctx ends.
-func watchLogs(ctx context.Context, st *runningStep, log string, patterns []*regexp.Regexp, found chan<- fatalLine) {
+func watchLog(ctx context.Context, st *runningStep, log string, patterns []*regexp.Regexp, found chan<- fatalLine) {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
 	t := &logTail{path: log}
@@ -38,8 +38,8 @@ func watchLogs(ctx context.Context, st *runningStep, log string, patterns []*reg
 	}
 }
 
-// fatalLine is a log line that means that a step has failed. Without a step, the line is why
-// the run has failed.
+// fatalLine is a log line that means that a step has failed. If st is nil, line is the reason why
+// the run has failed, not a log line.
 type fatalLine struct {
 	st   *runningStep
 	line string
@@ -112,6 +112,6 @@ func (j *orchestrator) watchFatalLines(st *runningStep) error {
 	if err != nil || len(patterns) == 0 {
 		return err
 	}
-	go watchLogs(j.watchCtx, st, filepath.Join(j.LogDir, st.step.Log), patterns, j.fatalLines)
+	go watchLog(j.watchCtx, st, filepath.Join(j.LogDir, st.step.Log), patterns, j.fatalLines)
 	return nil
 }

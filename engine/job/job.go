@@ -140,7 +140,7 @@ type orchestrator struct {
 	exits chan *runningStep // receives each step once, when it has exited
 
 	stalls     chan time.Duration
-	fatalLines chan fatalLine  // log lines that end the run
+	fatalLines chan fatalLine  // log lines and other reasons that end the run
 	watchCtx   context.Context //nolint:containedctx // cancelled at the end of the run, to stop watching logs
 }
 
@@ -189,7 +189,7 @@ func (j *orchestrator) run(ctx context.Context) int {
 	j.rec.logLine("INFO", "Cleanup")
 	j.shutdown(fail)
 	if fail == nil {
-		fail = &failure{state: event.Done}
+		fail = &failure{state: event.Done} // no failure: exit code 0
 	}
 	j.rec.setState(fail.state, fail.reason, &fail.code)
 	if fail.state == event.Done {
@@ -454,8 +454,8 @@ func (j *orchestrator) writeRollup(fail *failure, last bool) {
 	}
 }
 
-// PartialReason returns why the results of a run in this final state are incomplete. It is
-// empty for a run that is done.
+// PartialReason returns why the results of a run in this state are incomplete. It is empty for a
+// run that is done.
 func PartialReason(state event.State, reason string) string {
 	if state == event.Done {
 		return ""
