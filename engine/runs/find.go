@@ -19,7 +19,7 @@ import (
 // records it could read together with an error for those it could not.
 func (s *Store) Recorded() ([]rundir.Record, error) { return s.registry.List() }
 
-// Find returns the run with the given path (run directory or log directory), exact job id or
+// Find returns the run with the given path (run directory or log directory), exact id or
 // unique prefix of <name>_<id>, in this order. The error for several matches lists them.
 func (s *Store) Find(ctx context.Context, run string) (Ref, error) {
 	if err := ctx.Err(); err != nil {

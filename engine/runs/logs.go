@@ -16,7 +16,7 @@ import (
 
 // LogFile is a log of a run.
 type LogFile struct {
-	Step string `json:"step"` // name of the step, as in the command logs
+	Step string `json:"step"` // name of the step, as given to agentperf-tui logs
 	Path string `json:"path"`
 }
 

@@ -114,8 +114,8 @@ func (r Ref) lastRowTime() time.Time {
 	return info.ModTime()
 }
 
-// EventsLag reports whether a run may be ahead of its event log, which is in state s: the
-// external client writes no events, and a run of srtctl has no event log.
+// EventsLag reports whether a run may have progressed beyond s, its state according to the event
+// log: the external client writes no events, and a run of srtctl has no event log.
 func (r Ref) EventsLag(s event.State) bool {
 	return s == event.Ready || s == event.Starting && r.Record.Launcher == string(plan.Srtctl)
 }

@@ -190,7 +190,7 @@ const (
 	// accountingInterval is the shortest time between two requests to the accounting database.
 	accountingInterval = 15 * time.Second
 	// accountingDeadline limits the wait for the accounting database after a job has left the
-	// queue: without activity for so long, the run counts as ended.
+	// queue. If the run shows no activity for this time, it counts as failed.
 	accountingDeadline = 10 * time.Minute
 )
 

@@ -49,7 +49,7 @@ func (j Job) Ended() bool {
 }
 
 // limitWarning is how long before its time limit a job may get SIGTERM: the 90 s of the batch
-// script's --signal option, and a minute more because Slurm may be early.
+// script's --signal option, a minute because Slurm may be early, and a margin of 10 s.
 const limitWarning = 90*time.Second + 70*time.Second
 
 // NearTimeLimit reports whether a SIGTERM at the given time announces the job's time limit.

@@ -14,7 +14,7 @@ import (
 type Partition struct {
 	Name      string
 	TimeLimit string // of a job, as Slurm prints it: 1-00:00:00, infinite
-	Sizes     string // allowed nodes of a job: 1-infinite
+	Sizes     string // allowed number of nodes of a job: 1-infinite
 	Nodes     int
 	Idle      int
 	States    []string // number of nodes by state: "3 idle"

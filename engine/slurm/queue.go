@@ -42,7 +42,7 @@ func (a Answer) Find(r rundir.Record) (Job, bool) {
 	return Job{}, false
 }
 
-// DefaultInterval is the default of [Queue]'s Interval.
+// DefaultInterval is the Interval of a [Queue] unless the user or the site configures another one.
 const DefaultInterval = 5 * time.Second
 
 // Queue requests the user's jobs from squeue. All programs of a user on one host share the
@@ -92,7 +92,7 @@ func (q *Queue) Ask(ctx context.Context) Answer {
 }
 
 const (
-	cleanupInterval = 10 * time.Minute // after so long without a request, removeStaleTemp runs
+	cleanupInterval = 10 * time.Minute // time without a request after which removeStaleTemp runs
 	tempFileAge     = time.Hour        // older temporary files are not in use
 )
 

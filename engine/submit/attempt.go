@@ -54,8 +54,8 @@ func (s *Submitter) newAttempt(
 	return at, done, nil
 }
 
-// record writes the attempt to its file and locks it. done releases the lock, which shows other
-// programs that the submit is in progress.
+// record writes the attempt to its file and locks it. The lock shows other programs that the
+// submit is in progress; done releases it.
 func (a attempt) record() (done func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(a.path), 0o755); err != nil {
 		return nil, fmt.Errorf("record submit: %w", err)
