@@ -31,8 +31,8 @@ import (
 
 const appName = "agentperf-tui"
 
-// reloadXDG makes the XDG library read the environment. The library keeps it in global
-// variables, so that concurrent reloads would race.
+// reloadXDG makes the XDG library read the environment once, since the library stores the result
+// in global variables and concurrent reloads would race.
 var reloadXDG sync.Once
 
 // Engine provides all operations: the methods of its parts and some of its own. Make it with [New].

@@ -69,7 +69,7 @@ const (
 	Health    Kind = "health"     // Have, Want
 	Phase     Kind = "phase"      // Phase, Concurrency, State or Message, counts
 	Stall     Kind = "stall"      // Message, Seconds without output; 0: output has resumed
-	Info      Kind = "info"       // Message; Seconds and ExitCode of an action of the client step
+	Info      Kind = "info"       // Message; also Seconds and ExitCode if Step is an action of package bench
 )
 
 // Event is one line of the event log.

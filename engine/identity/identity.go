@@ -36,7 +36,7 @@ type Identity struct {
 	Version  int       `json:"version"`
 	Recipe   string    `json:"recipe_sha256,omitempty"`
 	Workload string    `json:"workload_sha256,omitempty"`
-	Plan     string    `json:"plan_sha256,omitempty"` // of the plan as displayed
+	Plan     string    `json:"plan_sha256,omitempty"` // of the plan with placeholders, as in plan.json
 	Image    *Image    `json:"image,omitempty"`
 	Model    *Model    `json:"model,omitempty"`
 	Client   *Checkout `json:"client,omitempty"`

@@ -174,7 +174,7 @@ func (b *builder) registry() string {
 	return ""
 }
 
-// addClient adds the step of the client, which runs this program.
+// addClient adds the step of the client. argv is a command of this program.
 func (b *builder) addClient(env backend.Env, argv ...string) {
 	env.Add(b.recipe.Environment, "environment")
 	env.Add(b.recipe.Benchmark.Env, "benchmark.env")
@@ -204,5 +204,6 @@ func (b *builder) deployment() backend.Deployment {
 	return s
 }
 
-// errNoWorkload reports a missing workload, which some targets rewrite.
+// errNoWorkload reports a missing workload. Local runs and smoke runs need its file, because they
+// write a changed copy.
 var errNoWorkload = problem.New(problem.WorkloadMissing, "a workload file is required; pass --workload FILE")
