@@ -21,7 +21,7 @@ var bannerLabels = map[string]bool{
 	"Request log": true, "Seed": true,
 }
 
-// Sentences around the banner that contain values. They serve as labels.
+// Beginnings of log lines around the banner that are followed by a value. They are used as labels.
 const (
 	LabelTrajectories = "Loading trajectories from"
 	LabelAssignments  = "Loaded user assignments from"
@@ -31,7 +31,7 @@ const (
 
 // Banner is the configuration that the client prints when it starts.
 type Banner struct {
-	First, Last int // lines
+	First, Last int // line numbers
 	Complete    bool
 	Values      map[string]Value // by label
 }

@@ -10,11 +10,12 @@ import (
 // ClientCommand is the command that started the client.
 type ClientCommand struct {
 	Checkout Value    // directory that it was started in
-	Flags    []string // without those that a bench step passes itself
+	Flags    []string // without those in benchStepFlags
 	FlagsAt  Evidence
 }
 
-// benchStepFlags are the flags that the bench step sets. Their old values are ignored.
+// benchStepFlags are the flags that the bench step, which runs the client in the new job, sets itself.
+// Their old values are ignored.
 var benchStepFlags = map[string]bool{
 	"--config": true, "--base-url": true, "--model": true, "--concurrencies": true,
 	"--request-log-path": true, "--results-dir": true,

@@ -125,7 +125,7 @@ type Run struct {
 	Banners  []Banner // one for each start of the client
 	Banner   Banner   // the one that is used; zero if there is none
 	Launches Launches
-	Settling []Value // s, as in the names of the outputs, by phase
+	Settling []Value // seconds, as in the names of the output files; in the order of the phases
 	Pinning  Pinning
 	Config   *Config // the client's own configuration; nil if it is missing or can't be used
 

@@ -47,11 +47,11 @@ type Launch struct {
 	Env       []Var
 	BareNames []Value // names without a value in the --export list: values came from the submitting shell
 	HasExport bool
-	HasEnv    bool // the worker's arguments contain a list
+	HasEnv    bool // the worker's arguments contain a list of variables
 
 	Problems   []string
-	Starts     int   // number of launches
-	StartLines []int // their lines, at most 8
+	Starts     int   // launches of this worker or service so far, including this one
+	StartLines []int // line numbers of the first 8 of them
 
 	artifact, text string // of the line
 	export, env    []Var
@@ -219,7 +219,8 @@ func (ls *Launches) addLaunch(l *Launch) {
 	}
 }
 
-// countStarts adds the launches of the same worker or service before this one.
+// countStarts sets Starts and StartLines. old is the previous launch of the same worker or service, or
+// nil.
 func (l *Launch) countStarts(old *Launch) {
 	if old != nil {
 		l.Starts, l.StartLines = old.Starts, old.StartLines
