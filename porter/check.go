@@ -125,6 +125,6 @@ func (c *checker) prove() {
 	unexplained := p.Unexplained()
 	for _, text := range unexplained[:min(len(unexplained), maxProblems)] {
 		c.ask(MustFix, "", "", "proof "+text, nil,
-			"a bug in the porter: %s, which no rule explains: correct the recipe by hand and report it", text)
+			"a bug in the porter: %s, which no rule explains: correct the recipe by hand and report the bug", text)
 	}
 }

@@ -16,7 +16,8 @@ import (
 
 // OpenMustFix returns the open must-fix questions of a ported recipe. A question is open if it has
 // no answer and the files still hold the value that the port wrote. A recipe without a stored
-// report has none. Questions about the workload are open if workload is empty.
+// report has none. If workload is empty, no workload file is read, and the questions about it count
+// as open.
 func OpenMustFix(recipe, workload string) ([]Todo, error) {
 	p, err := LoadProvenance(ProvenancePath(recipe))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -155,7 +155,8 @@ func hasContent(path string, data []byte) bool {
 	return err == nil && bytes.Equal(have, data)
 }
 
-// target sets o.real and reports whether the file exists. It is an error if it can't be written.
+// target sets o.real and reports whether the file exists. It returns an error if
+// the file can't be written.
 func (o *output) target() (exists bool, err error) {
 	real, exists, plain, err := outfile.Target(o.path)
 	if err == nil && !plain {

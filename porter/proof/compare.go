@@ -23,8 +23,8 @@ type Reasons interface {
 	// Question names a question about a field, or about the run if path is empty; empty if it was not
 	// asked.
 	Question(path, topic string) string
-	// Fixed reports whether a field is written, and why its value does not depend on the run; why is
-	// empty if it does.
+	// Fixed reports whether the port writes a field. why is the reason for a value that does not depend
+	// on the run; it is empty for other values.
 	Fixed(path string) (why string, written bool)
 }
 

@@ -36,7 +36,7 @@ func (p *comparer) compareEnvironment(l *harness.Launch, step *plan.Step) {
 		case rule.Action == rules.Drop:
 			p.compareDropped(v, n, found, rule.Why)
 		case rule.Action == "" && renames[name] != "":
-			found = false // a renamed variable has this name planned
+			found = false // the planned variable of this name is the renamed one
 			p.addDifference(dropped, "env", v.Name, v.Value, "", "replaced by "+renames[name]+": "+rules.WhyReplaced)
 		case found:
 			p.compareVariable(v, n, base, rule)

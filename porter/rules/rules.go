@@ -123,7 +123,7 @@ const (
 )
 
 var flags = map[string]Flag{
-	"--nodes":                   {Action: MustMatch, Expected: "1"}, // of a service
+	"--nodes":                   {Action: MustMatch, Expected: "1"}, // of services; not applied to workers
 	"--ntasks":                  {Action: MustMatch, Expected: "1"},
 	"--overlap":                 {Action: MustMatch},
 	"--no-container-mount-home": {Action: MustMatch},

@@ -65,8 +65,8 @@ func (Session) List(ctx context.Context, dir string) ([]string, error) {
 // grace is how long a cancelled call may take to return its partial result.
 const grace = 100 * time.Millisecond
 
-// runUntilDone calls f and returns soon after ctx ends, even if f hangs. A call of a hanging file
-// system can't be interrupted, so its goroutine remains until the call returns.
+// runUntilDone calls f and returns soon after ctx ends, even if f hangs. A system call that waits for
+// a file system can't be interrupted, so its goroutine remains until the call returns.
 func runUntilDone[T any](ctx context.Context, name string, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
