@@ -10,8 +10,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// Estimate is the longest time that a run can take: the whole health window, a slow build of the
-// client, and phases that last until their timeout. Durations are in seconds.
+// Estimate is the longest time that a run can take: the whole health window (the time limit for the
+// start of the servers), a slow build of the client, and phases that last until their timeout.
+// Durations are in seconds.
 type Estimate struct {
 	Nodes     int         `json:"nodes"`
 	BringUp   float64     `json:"bring_up_seconds"`  // the health window
