@@ -34,7 +34,8 @@ func (v *values) reportUnquoted(n *yaml.Node, s Scalar, at Position) {
 }
 
 // coerce converts a value of another type that srtctl accepts for a field: a number in
-// quotes, a fraction for a whole number, a word for true or false. It adds a warning.
+// quotes, a fraction for a whole number, a word for true or false. It reports each
+// conversion as a finding.
 func (v *values) coerce(n *yaml.Node, f schema.Field, at Position) *yaml.Node {
 	if n.Kind == yaml.SequenceNode && f.Kind == schema.StrList {
 		v.checkListEntries(n, at)

@@ -142,8 +142,8 @@ func countSeparators(data []byte) int {
 	return n
 }
 
-// nestsTooDeep protects the parser, whose stack grows with nesting. The numbers of open
-// brackets and of indentation characters are upper bounds for the depth.
+// nestsTooDeep reports whether a file is nested too deeply for the parser, whose stack grows with
+// nesting. The numbers of open brackets and of indentation characters are upper bounds for the depth.
 func nestsTooDeep(data []byte) bool {
 	depth := 0
 	for line := range bytes.Lines(data) {

@@ -138,8 +138,9 @@ func (v *values) reportUnknownKey(key *yaml.Node, t *schema.Node, logical, path 
 	}
 }
 
-// pathInThisLayout returns the path in this layout of a field of the other one, or ""
-// if the other layout has no such field.
+// pathInThisLayout returns the path in this layout of a field of the other one, for a message. It is
+// "not available" if only the other layout has the field, and empty if the other layout does not
+// have it.
 func (v *values) pathInThisLayout(path string) string {
 	if v.strictness.version == 0 {
 		return ""

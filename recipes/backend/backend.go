@@ -188,7 +188,7 @@ func (l List) Rules() []recipes.Rule {
 }
 
 // Omissions returns the fields that the recipe's backend ignores. If no backend runs the
-// engine, it returns the fields that any backend ignores.
+// engine, it returns the fields that at least one backend ignores.
 func (l List) Omissions(r *recipes.Recipe) []Omission {
 	if b, _ := l.For(r); b != nil {
 		return b.Omissions(r)

@@ -7,7 +7,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Ports of srt-slurm. They allow one frontend and one etcd per node.
+// The ports that srt-slurm uses. They are fixed, so a node can run only one frontend and one etcd.
 const (
 	frontendPort = 8000
 	etcdPort     = 2379

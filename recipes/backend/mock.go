@@ -12,7 +12,7 @@ import (
 // fields are their simulated speed.
 type Mock struct {
 	TTFT, PrefillPerToken, ITL  time.Duration
-	StreamInterval, BlockTokens int // tokens per event; tokens per prefix-cache block, small for short prompts
+	StreamInterval, BlockTokens int // tokens per event; tokens per prefix-cache block, few since local prompts are short
 }
 
 // LocalMock returns the speed of the mock servers of a local run.

@@ -134,7 +134,7 @@ func (e entry) render(b *strings.Builder, indent, step int, eol string) {
 	}
 }
 
-// reindent changes the indentation of lines by some spaces. Blank lines become empty.
+// reindent changes the indentation of lines by some spaces. Empty lines stay empty.
 func reindent(text string, by int, eol string) string {
 	if by == 0 || text == "" {
 		return text
