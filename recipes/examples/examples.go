@@ -1,5 +1,5 @@
 // Package examples contains example recipes with their workloads, documented by comments: the
-// baseline of parity measurements, a small aggregated run, a run with several concurrency levels,
+// reference of parity comparisons, a small aggregated run, a run with several concurrency levels,
 // and a run for a machine without GPUs.
 package examples
 
