@@ -27,7 +27,7 @@ func applyCmd(a *app) *cobra.Command {
 this command ends.
 
 A Slurm job is submitted on hold and released when its directory is complete and the
-run is recorded. If a submit is interrupted, no job starts unrecorded, and none is
+run is recorded. If a submission is interrupted, no job starts unrecorded, and none is
 submitted twice. With --launcher local the plan runs on this machine: mock servers replace the
 engines, the built-in client replays the workload, and users and times are scaled
 down; dry-run --launcher local lists each substitution. With --launcher srtctl, an

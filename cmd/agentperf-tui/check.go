@@ -17,8 +17,8 @@ import (
 func checkCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "check [RECIPE]", Short: "Check a recipe and its workload", Args: usage(cobra.MaximumNArgs(1)),
-		Long: `Check a recipe and its workload. Prints each finding with file:line:col, the phase
-timeout rule for each concurrency level, an upper bound of the run time, open
+		Long: `Check a recipe and its workload. Print each finding with file:line:col, the phase
+timeout rule for each concurrency level, an upper bound on the run time, open
 placeholders, and the values from the cluster file. A file with several recipes (base
 and override_*, or a sweep) is checked recipe by recipe; file.yaml:override_x selects
 one.

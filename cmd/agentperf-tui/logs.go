@@ -17,9 +17,9 @@ import (
 
 // logFlags holds the flags of logs.
 type logFlags struct {
-	follow, list, merge, errors, colours bool
-	grep                                 string
-	last                                 int
+	follow, list, merge, errors, colors bool
+	grep                                string
+	last                                int
 }
 
 func logsCmd(a *app) *cobra.Command {
@@ -40,7 +40,7 @@ several logs, or all of them, are printed in the order of the times in their lin
 	flags.BoolVar(&o.errors, "errors", false, "print only error lines")
 	flags.IntVarP(&o.last, "lines", "n", 0, "print only the last `N` lines; 0 prints all")
 	flags.BoolVar(&o.merge, "merge", false, "merge several logs, or without STEP all, by time")
-	flags.BoolVar(&o.colours, "colour", false, "keep the colours of the log")
+	flags.BoolVar(&o.colors, "colour", false, "keep the colors of the log")
 	flags.BoolVar(&o.list, "list", false, "list the logs")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		match, err := o.match()
@@ -86,7 +86,7 @@ func (o logFlags) files(e *engine.Engine, ref engine.RunRef, steps []string) ([]
 	switch {
 	case o.merge && o.follow:
 		return nil, problem.New(problem.FlagConflict,
-			"logs: --merge and --follow exclude each other; follow one log, or use the workbench")
+			"logs: --merge and --follow can't be combined; follow one log, or use the workbench")
 	case o.merge && len(steps) == 0:
 		return e.LogFiles(ref)
 	case len(steps) > 1 && !o.merge:
@@ -126,7 +126,7 @@ func (a *app) logs(
 	}
 	defer v.Close()
 	out := bufio.NewWriter(a.stdout)
-	p := logPrinter{out: out, json: a.json, colours: o.colours}
+	p := logPrinter{out: out, json: a.json, colors: o.colors}
 	if len(files) > 1 {
 		for _, f := range files {
 			p.names = append(p.names, safetext.Clean(f.Step)) // file names are untrusted
@@ -188,22 +188,22 @@ func lastLines(ctx context.Context, v *logview.View, match *logview.Matcher, n i
 
 // logPrinter prints log lines.
 type logPrinter struct {
-	out     *bufio.Writer
-	json    bool
-	colours bool
-	names   []string // the step of each log, if there are several logs
+	out    *bufio.Writer
+	json   bool
+	colors bool
+	names  []string // the step of each log, if there are several logs
 }
 
 // lines prints the results of a query up to the end of the logs and returns the position
-// reached. With finished it stops before a last line that is still being written.
-func (p logPrinter) lines(ctx context.Context, v *logview.View, q logview.Query, finished bool) (logview.Pos, error) {
+// reached. With complete, it stops before a last line that is still being written.
+func (p logPrinter) lines(ctx context.Context, v *logview.View, q logview.Query, complete bool) (logview.Pos, error) {
 	for {
 		got, err := v.Step(ctx, q)
 		if err != nil {
 			return nil, err
 		}
 		for _, l := range got.Lines {
-			if finished && l.Unfinished {
+			if complete && l.Unfinished {
 				return got.Reached.Before(l), nil
 			}
 			if err := p.line(l); err != nil {
@@ -218,7 +218,7 @@ func (p logPrinter) lines(ctx context.Context, v *logview.View, q logview.Query,
 
 func (p logPrinter) line(l logview.Line) error {
 	text := l.Text
-	if p.colours && !p.json {
+	if p.colors && !p.json {
 		text = l.Coloured()
 	}
 	if l.Cut > 0 {

@@ -137,7 +137,7 @@ func showCmd(a *app) *cobra.Command {
 		a.say("%s\ndirectory %s\nstate %s\n", ref.Label(), ref.Dir, why)
 		a.identity(id)
 		for _, sh := range shells {
-			a.say("shell next to %s on %s\n  %s\n", sh.Step, sh.Node, sh.Line)
+			a.say("shell beside step %s on %s\n  %s\n", sh.Step, sh.Node, sh.Line)
 		}
 		return a.stdout.err
 	}

@@ -33,8 +33,8 @@ func (d *demo) tour(ctx context.Context) error {
 		return err
 	}
 	compare := &tourParity{Engine: e, dir: d.dir}
-	make := screens(e, samplePort{portSession(e), filepath.Join(run, "datasets")}, compare, computed, plan.Local)
-	m := tui.New(make, runs.New(e, ui.NewTheme(true), []string{d.dir}),
+	factory := screens(e, samplePort{portSession(e), filepath.Join(run, "datasets")}, compare, computed, plan.Local)
+	m := tui.New(factory, runs.New(e, ui.NewTheme(true), []string{d.dir}),
 		tui.Options{Dark: true, Hint: hint, Open: []ui.Open{ui.OpenPort{Dir: run}}})
 	return d.workbench(ctx, m)
 }
@@ -47,7 +47,7 @@ func hint(screen string) string {
 	case "port":
 		return "each line shows its source: move with ↑ ↓; w writes recipe and workload"
 	case "edit":
-		return "ctrl+t, set phase_timeout_seconds to 1548, watch the rule above, then to 1549 or more; ctrl+r submits"
+		return "ctrl+t, set phase_timeout_seconds to 1548: the rule above fails; set 1549 or more; ctrl+r submits"
 	case "submit":
 		return "the whole plan for this machine; enter submits it"
 	case "parity":
@@ -77,7 +77,7 @@ type tourParity struct {
 	dir string
 }
 
-// computed is the name of the reference in the tour. Parity replaces it by a file for each run.
+// computed is the name of the reference in the tour. Parity replaces it with a file for each run.
 const computed = "computed"
 
 // Parity computes the reference of a run when it is first needed.

@@ -114,8 +114,8 @@ func eventText(e event.Event) string {
 		}
 	case event.Phase:
 		if d.Phase != nil {
-			now := strings.TrimSpace(string(d.State) + " " + d.Message)
-			return fmt.Sprintf("client: phase %d, %d users: %s", *d.Phase, d.Concurrency, now)
+			what := strings.TrimSpace(string(d.State) + " " + d.Message)
+			return fmt.Sprintf("client: phase %d, %d users: %s", *d.Phase, d.Concurrency, what)
 		}
 	}
 	return strings.TrimSpace(string(e.Kind) + " " + e.Step + " " + d.Message)

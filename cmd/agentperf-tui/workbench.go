@@ -27,7 +27,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// fps is the maximum frame rate: smooth scrolling at a low load of the login node.
+// fps is the maximum frame rate: smooth scrolling with little load on the login node.
 const fps = 20
 
 // isTerminal reports whether stdin and stdout are a terminal.
@@ -118,8 +118,8 @@ func (a *app) openWorkbench(ctx context.Context, roots []string, first ...ui.Ope
 	if err != nil {
 		return err
 	}
-	make := screens(e, portSession(e), e, "", plan.Slurm, roots...)
-	return a.workbench(ctx, tui.New(make, runs.New(e, ui.NewTheme(true), roots), tui.Options{Dark: true, Open: first}))
+	factory := screens(e, portSession(e), e, "", plan.Slurm, roots...)
+	return a.workbench(ctx, tui.New(factory, runs.New(e, ui.NewTheme(true), roots), tui.Options{Dark: true, Open: first}))
 }
 
 func editCmd(a *app) *cobra.Command {
