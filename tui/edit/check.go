@@ -19,7 +19,7 @@ import (
 // a check for each key. At most one request of each kind runs at a time.
 type checker struct {
 	rule                          timeoutResult
-	layout                        int      // schema version of the last recipe that could be parsed
+	recipeLayout                  int      // 1 or 2, of the last recipe that could be parsed
 	todos                         int      // number of errors that are open placeholders
 	err                           error    // why the last check failed
 	ruleVersions, checkedVersions versions // of the texts in the latest results
@@ -32,12 +32,12 @@ type (
 		rule     timeoutResult
 	}
 	checkedMsg struct {
-		versions versions
-		problems []finding
-		layout   int
-		todos    int // errors that are open placeholders
-		entries  []formField
-		err      error
+		versions     versions
+		problems     []finding
+		recipeLayout int
+		todos        int // errors that are open placeholders
+		entries      []formField
+		err          error
 	}
 )
 
@@ -69,7 +69,7 @@ func check(ctx context.Context, eng Engine, at versions, d engine.Draft) checked
 		entries: formFieldsOf(p.Recipe, p.Workload),
 	}
 	if p.Recipe != nil {
-		m.layout = p.Recipe.Schema
+		m.recipeLayout = p.Recipe.Schema
 	}
 	return m
 }
@@ -83,8 +83,8 @@ func (c *checker) handleChecked(m checkedMsg) {
 	if m.err != nil {
 		return
 	}
-	if c.todos = m.todos; m.layout == 1 || m.layout == 2 {
-		c.layout = m.layout
+	if c.todos = m.todos; m.recipeLayout == 1 || m.recipeLayout == 2 {
+		c.recipeLayout = m.recipeLayout
 	}
 }
 
@@ -93,7 +93,7 @@ func (c *checker) fieldTable(which side) *schema.Table {
 	if which == workload {
 		return schema.Workload()
 	}
-	return schema.Recipe(c.layout)
+	return schema.Recipe(c.recipeLayout)
 }
 
 // submitBlocker returns why the texts can't be submitted now; empty if they can. A text that

@@ -16,7 +16,7 @@ type completion struct {
 	items     []candidate
 	cursor    int
 	prefixLen int  // bytes before the cursor that the choice replaces
-	explicit  bool // opened by a key, or the user has moved in it: enter accepts as well as tab
+	explicit  bool // the user opened the list or moved in it: enter accepts, too, not only tab
 }
 
 type candidate struct {
@@ -130,8 +130,9 @@ func siblingKeys(lines []string, row, indent int) (keys []string) {
 	return keys
 }
 
-// newCompletion returns the completions at the cursor of a text, or nil. A list that opens
-// by itself does not accept enter, so that enter still breaks the line.
+// newCompletion returns the completions at the cursor of a text, or nil. With requested, the
+// user asked for them; explicit is that of the list that was open before. In a list that
+// opened by itself enter does not accept, so that it still starts a new line.
 func newCompletion(t *schema.Table, text *ui.Editor, requested, explicit bool) *completion {
 	items, typed := findCandidates(t, text.Lines(), text.Cursor(), requested)
 	explicit = explicit || requested

@@ -174,7 +174,7 @@ func (d description) framed(th ui.Theme, w, h int) string {
 // narrow terminal.
 func (d description) line(th ui.Theme) string {
 	for _, p := range d.problems {
-		if p.Path == "phase_timeout_seconds" || p.Severity == recipes.Note { // an error is shown with the timeout rule
+		if p.Path == "phase_timeout_seconds" || p.Severity == recipes.Note { // errors of the rule are shown with it
 			continue
 		}
 		text := p.Message

@@ -16,11 +16,11 @@ import (
 type diffBase int
 
 const (
-	baseDisk diffBase = iota
-	basePort
+	baseDisk diffBase = iota // the file on disk
+	basePort                 // the text as it was ported, from the port report
 )
 
-// diffView shows the differences of a text. While it is open, it gets all keys.
+// diffView shows how a text differs from its base. While it is open, it gets all keys.
 type diffView struct {
 	diffMsg
 	name string         // of the text
@@ -48,7 +48,7 @@ type compareMsg struct {
 	base diffBase
 }
 
-// compareWith compares a text with its file or with the port; nil if the text is not loaded.
+// compareWith compares a text with its file or with the ported text; nil if the text is not loaded.
 func (p *pair) compareWith(which side, with diffBase) (*diffView, tea.Cmd) {
 	d := &p.docs[which]
 	if !d.loaded {

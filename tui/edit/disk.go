@@ -130,8 +130,8 @@ func (p *pair) adopt(m adoptMsg) {
 	d.updateUnsaved()
 }
 
-// findUnsaved looks for a backup of unsaved changes. For a new recipe the backup of the
-// workload has the default name beside the recipe.
+// findUnsaved looks for a backup of unsaved changes. If the workload file does not exist, it
+// also looks for a backup under the default path beside the recipe.
 func (p *pair) findUnsaved(which side) tea.Cmd {
 	d := &p.docs[which]
 	d.backup.undecided = true

@@ -22,7 +22,7 @@ func (p finding) role() ui.Role {
 	return roles[p.Severity]
 }
 
-// sign returns the mark of the severity in its colour.
+// sign returns the mark of the severity in its color.
 func (p finding) sign(th ui.Theme) string { return th.Paint(p.role(), ui.Sign(p.role())) }
 
 // sortFindings returns findings in the order of the list: errors, warnings, notes, each in

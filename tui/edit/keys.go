@@ -22,7 +22,7 @@ var (
 	externalKey  = ui.Bind("ctrl+x", "$EDITOR", "ctrl+x")
 	undoKey      = ui.Bind("ctrl+z", "undo", "ctrl+z")
 	redoKey      = ui.Bind("ctrl+y", "redo", "ctrl+y")
-	leaveTextKey = ui.Bind("esc", "problems; again: back", "esc")
+	leaveTextKey = ui.Bind("esc", "problem list (twice: back)", "esc")
 
 	goKey        = ui.Bind("enter", "go to line", "enter")
 	enterTextKey = ui.Bind("tab", "text", "tab", "e", "i")

@@ -290,7 +290,7 @@ func (p *pair) leave() tea.Cmd {
 	}
 }
 
-// tabs returns the line with the names of the texts, and a remark if one text is in view.
+// tabs returns the line with the names of the texts, and a remark if only one text is in view.
 func (p *pair) tabs(th ui.Theme, b boxes, remark string) string {
 	title := func(which side) string { return p.docs[which].title(th, which == p.active) }
 	line := title(recipe)

@@ -42,7 +42,7 @@ func New(eng Engine, th ui.Theme, recipePath, workloadPath string) *Screen {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Screen{
 		th: th, cancel: cancel, texts: newPair(ctx, eng, recipePath, workloadPath),
-		checks: checker{layout: 2, rule: timeoutResult{unknown: "…"}},
+		checks: checker{recipeLayout: 2, rule: timeoutResult{unknown: "…"}},
 	}
 }
 
@@ -113,8 +113,8 @@ func (s *Screen) SetSize(w, h int) {
 	}
 }
 
-// normalizeLineEnds replaces the line ends of a paste by newlines: terminals send carriage returns.
-var normalizeLineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+// normalizeNewlines replaces the line endings of pasted text: terminals send carriage returns.
+var normalizeNewlines = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // Update handles a message, then updates the layout and the unsaved marks, and starts
 // the checks that are due.
@@ -134,7 +134,7 @@ func (s *Screen) handle(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg:
 		return s.handleKey(msg)
 	case tea.PasteMsg:
-		s.handlePaste(normalizeLineEnds.Replace(msg.Content))
+		s.handlePaste(normalizeNewlines.Replace(msg.Content))
 	case ui.Mouse:
 		return s.handlePaneMsg(s.handleMouse(msg))
 	case ui.ThemeChanged:
