@@ -107,7 +107,7 @@ func newDocument(res *porter.Result, file porter.File, text string, leaves []rec
 	return d
 }
 
-// recipeFacts summarises the run: nodes, workers, users, engine.
+// recipeFacts summarizes the run: nodes, workers, users, engine.
 func recipeFacts(r *recipes.Recipe) []string {
 	var parts []string
 	add := func(n int, what string) {

@@ -169,11 +169,11 @@ func (s *Screen) startPort(dir string) tea.Cmd {
 }
 
 // openViewer opens the viewer.
-func (s *Screen) openViewer(places []porter.Evidence) tea.Cmd {
-	if len(places) == 0 {
+func (s *Screen) openViewer(locations []porter.Evidence) tea.Cmd {
+	if len(locations) == 0 {
 		return ui.Send(ui.Toast{Text: "not found in any artifact", Role: ui.Warn})
 	}
-	return s.viewer.open(s.porting.dir, places)
+	return s.viewer.open(s.porting.dir, locations)
 }
 
 // openWriting opens the pane that writes the files.
@@ -259,7 +259,7 @@ type pane interface {
 	view(th ui.Theme) string
 }
 
-// inert is embedded in panes that only draw.
+// inert ignores all input. A pane embeds it and overrides the methods that it needs.
 type inert struct{}
 
 func (inert) keys() []key.Binding         { return nil }
@@ -273,8 +273,8 @@ type paneMsg interface{ apply(s *Screen) tea.Cmd }
 
 // wizard is the part of the screen that panes use.
 type wizard interface {
-	startPort(dir string) tea.Cmd                // ports a directory
-	openViewer(places []porter.Evidence) tea.Cmd // opens artifacts in the viewer
+	startPort(dir string) tea.Cmd                   // ports a directory
+	openViewer(locations []porter.Evidence) tea.Cmd // opens artifacts in the viewer
 	openSheet(text *sheet)
 	openWriting() tea.Cmd // opens the pane that writes the files
 	backToReview()        // closes that pane

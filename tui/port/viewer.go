@@ -44,8 +44,8 @@ func (v *viewer) setSize(w, h int) {
 }
 
 // open shows the first of several locations in a run directory.
-func (v *viewer) open(dir string, places []porter.Evidence) tea.Cmd {
-	v.dir, v.locations = dir, places
+func (v *viewer) open(dir string, locations []porter.Evidence) tea.Cmd {
+	v.dir, v.locations = dir, locations
 	return v.show(0)
 }
 

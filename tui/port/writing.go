@@ -289,8 +289,8 @@ func (w *writing) view(th ui.Theme) string {
 		input := w.names[i].Draw(th, max(w.w-15-ui.Width(note), 1), focused)
 		lines = append(lines, "  "+th.Paint(role, ui.Fit(labels[i], 10))+input+" "+note)
 	}
-	origin := ui.Fit("origin", 10) + ui.Clean(porter.ProvenancePath(w.names[0].Value()))
-	lines = append(lines, ui.LeftRight("  "+th.Paint(ui.Muted, origin), w.targetNote(th, 2)+"  ", w.w))
+	report := ui.Fit("report", 10) + ui.Clean(porter.ProvenancePath(w.names[0].Value()))
+	lines = append(lines, ui.LeftRight("  "+th.Paint(ui.Muted, report), w.targetNote(th, 2)+"  ", w.w))
 	if w.checked.err != nil {
 		lines = append(lines, wrapIndented(th, "            ", ui.Bad, w.checked.err.Error(), w.w)...)
 	}
@@ -317,7 +317,7 @@ func (w *writing) targetNote(th ui.Theme, i int) string {
 	return th.Paint(role, ui.Fit(text, min(ui.Width(text), max(w.w/2-4, 1))))
 }
 
-// writeSummary summarises the files: fields by class, questions, proof.
+// writeSummary summarizes the files: fields by class, questions, proof.
 func (v *resultView) writeSummary(th ui.Theme, width int) []string {
 	counts := v.res.Summary()
 	fields := make([]string, 0, len(classes))
