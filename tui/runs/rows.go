@@ -61,7 +61,7 @@ func levels(ls []int) string {
 	return strings.Join(parts, ",")
 }
 
-func countRunning(rs []engine.Summary) int {
+func countCancellable(rs []engine.Summary) int {
 	n := 0
 	for _, r := range rs {
 		if cancellable(r) {
@@ -71,7 +71,8 @@ func countRunning(rs []engine.Summary) int {
 	return n
 }
 
-// cancellable reports whether a run was submitted by this program and is running.
+// cancellable reports whether a run was submitted by this program and has not ended: it may
+// be running, starting or pending.
 func cancellable(r engine.Summary) bool {
 	return r.ID != "" && !r.State.Final() && r.State != event.Unknown && r.State != ""
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// idleTicks is the number of ticks between two refreshes while no run is running.
+// idleTicks is the number of ticks between two refreshes while all runs have ended.
 const idleTicks = 6
 
 // Screen shows the list of runs.
@@ -56,7 +56,7 @@ func New(eng Engine, th ui.Theme, roots []string) *Screen {
 // Name returns the screen's breadcrumb.
 func (s *Screen) Name() string { return "runs" }
 
-// State returns the number of running runs, and the age of the list.
+// State returns the number of runs that have not ended, and the age of the list.
 func (s *Screen) State() ui.State {
 	switch {
 	case s.err != nil && len(s.list.all) == 0:
@@ -65,7 +65,7 @@ func (s *Screen) State() ui.State {
 		return ui.State{Text: "loading…", Role: ui.Muted}
 	}
 	age := "updated " + ago(s.now.Sub(s.loaded))
-	if n := countRunning(s.list.all); n > 0 {
+	if n := countCancellable(s.list.all); n > 0 {
 		return ui.State{Text: fmt.Sprintf("%d running", n), Role: ui.OK, Age: age}
 	}
 	return ui.State{Text: fmt.Sprintf("%d runs", len(s.list.all)), Role: ui.Muted, Age: age}
@@ -118,7 +118,7 @@ func (s *Screen) Update(msg tea.Msg) tea.Cmd {
 	case ui.Tick:
 		s.now = msg.Now
 		s.ticks++
-		if countRunning(s.list.all) > 0 || s.ticks >= idleTicks {
+		if countCancellable(s.list.all) > 0 || s.ticks >= idleTicks {
 			return s.load()
 		}
 	case ui.Resumed:
@@ -150,13 +150,13 @@ func (s *Screen) handleLoaded(msg loadedMsg) tea.Cmd {
 	if msg.at.After(s.now) {
 		s.now = msg.at
 	}
-	first := s.err == nil
+	firstFailure := s.err == nil
 	s.err = msg.err
 	if msg.runs != nil || msg.err == nil {
 		s.list.all = msg.runs
 	}
 	s.list.applyFilter(s.now)
-	if msg.err != nil && first { // shown once, not at each load
+	if msg.err != nil && firstFailure { // shown once, not at each load
 		return ui.ShowError(msg.err)
 	}
 	return nil
