@@ -25,17 +25,17 @@ type Factory func(what ui.Open, th ui.Theme) ui.Screen
 
 // Model is the root model of the program.
 type Model struct {
-	newScreen Factory
-	theme     ui.Theme
-	stack     []entry
-	nextID    int
-	w, h      int
-	dialog    *dialog
-	queue     []*dialog // shown after the current dialog
-	toast     *ui.Toast
-	help      bool
-	hint      func(active string) string // next step of the guided tour; may be nil
-	openFirst []ui.Open
+	newScreen   Factory
+	theme       ui.Theme
+	stack       []entry
+	nextID      int
+	w, h        int
+	dialog      *dialog
+	queue       []*dialog // shown after the current dialog
+	toast       *ui.Toast
+	help        bool
+	hint        func(active string) string // next step of the guided tour; may be nil
+	openAtStart []ui.Open                  // on top of the first screen
 }
 
 // entry is an open screen. Messages from its commands are addressed by its id.
@@ -73,7 +73,7 @@ type Options struct {
 
 // New returns a workbench that shows its first screen.
 func New(factory Factory, first ui.Screen, opt Options) *Model {
-	m := &Model{newScreen: factory, theme: ui.NewTheme(opt.Dark), hint: opt.Hint, openFirst: opt.Open}
+	m := &Model{newScreen: factory, theme: ui.NewTheme(opt.Dark), hint: opt.Hint, openAtStart: opt.Open}
 	m.push(first)
 	return m
 }
@@ -89,7 +89,7 @@ func (m *Model) active() entry { return m.stack[len(m.stack)-1] }
 func (m *Model) Init() tea.Cmd {
 	e := m.active()
 	cmds := []tea.Cmd{m.forScreen(e.id, e.screen.Init()), tick(), tea.RequestBackgroundColor}
-	for _, o := range m.openFirst {
+	for _, o := range m.openAtStart {
 		cmds = append(cmds, m.open(o))
 	}
 	return tea.Batch(cmds...)
@@ -178,7 +178,7 @@ func (m *Model) handleScreenMsg(from screenMsg) tea.Cmd {
 	}
 	switch msg := from.msg.(type) {
 	case ui.Open:
-		if sender.id != m.active().id { // the key was pressed twice, and the first one has opened a screen
+		if sender.id != m.active().id { // the key was pressed twice: the first press has opened a screen
 			return nil
 		}
 		return m.open(msg)

@@ -20,7 +20,7 @@ type logPane struct {
 	step         string // of the open log; empty: none
 	merged       bool   // shows all logs merged by time
 	chosenByUser bool   // the user chose the log; otherwise it is picked automatically
-	pickPending  bool   // pick again once the display follows or resumes
+	pickPending  bool   // pick again once the log is followed again or the display resumes
 }
 
 // open opens the log of a step, if it exists.
@@ -63,8 +63,8 @@ func (l *logPane) listFiles(eng Engine, run engine.RunRef) tea.Cmd {
 	}
 }
 
-// pickLog opens the most relevant log, unless the user chose one: that of a failed or
-// pending step, else the client's, else the job's, else the first one. While the display
+// pickLog opens the most relevant log, unless the user chose one: that of a step that failed
+// or is not ready, else the client's, else the job's, else the first one. While the display
 // is paused or scrolled back, the log stays and pickPending is set.
 func (l *logPane) pickLog(run *runView) tea.Cmd {
 	if l.pickPending = false; l.chosenByUser || len(l.files) == 0 {

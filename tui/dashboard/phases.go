@@ -87,8 +87,8 @@ type phasePart struct {
 	state   progress
 }
 
-// parts returns the parts of a phase with their progress at now. If the run ended
-// without stopping the phase, ended is that time; otherwise it is zero.
+// parts returns the parts of a phase with their progress at now. ended is when the run
+// ended, for a phase whose stop was not recorded; zero while the run continues.
 func (p phaseView) parts(now, ended time.Time) []phasePart {
 	nan := math.NaN()
 	parts := []phasePart{{name: "ramp", planned: nan}, {name: "settling", planned: nan}, {name: "measuring", planned: nan}}
@@ -237,8 +237,8 @@ func (p phaseView) deadline() time.Time {
 	return p.times.Ramp.Add(time.Duration(p.plan.TimeoutSeconds * float64(time.Second)))
 }
 
-// stopCriteria returns the stop criteria of a phase, with a tick if one is met. The
-// number of completed conversations is not available during a phase.
+// stopCriteria returns the stop criteria of a phase, with a check mark if one is met. The
+// number of completed trajectories is not available during a phase.
 func (p phaseView) stopCriteria(th ui.Theme, now time.Time) []string {
 	if p.plan == nil {
 		return nil

@@ -145,8 +145,8 @@ func compactLines(lines []figure) []figure {
 	return out
 }
 
-// usersLine returns the line of active users: the largest number of users with a request
-// in flight in one bucket, out of all users, and the number in the last minute.
+// usersLine returns the line of active users, those with a request in flight: the maximum
+// over the buckets, out of all users of the phase, and the number in the last minute.
 func usersLine(p phaseView, recent *results.Recent) figure {
 	f := figure{label: "users active", total: ui.Cell{Text: "-"}}
 	if p.series == nil || len(p.series.Buckets) == 0 {

@@ -119,7 +119,7 @@ func (r *runView) lastRequest() time.Time {
 }
 
 // relevantStep returns the step whose log is most relevant: the one that failed, or the
-// first one that is not ready; empty: the client.
+// first one that is not ready; empty if there is neither.
 func (r *runView) relevantStep() string {
 	if r.latest == nil {
 		return ""

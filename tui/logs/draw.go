@@ -86,9 +86,9 @@ var roles = map[engine.Severity]ui.Role{
 // rowText returns the part of a line that begins at cell from and fills a row.
 func (p *Pane) rowText(l engine.LogLine, text string, marks [][]int, from int) string {
 	w := p.win.w
-	if p.colours && len(marks) == 0 {
-		if coloured := l.Coloured(); len(coloured) != len(l.Text) {
-			return ui.Fit(ansi.Cut(coloured, from, from+w), w)
+	if p.colors && len(marks) == 0 {
+		if colored := l.Coloured(); len(colored) != len(l.Text) {
+			return ui.Fit(ansi.Cut(colored, from, from+w), w)
 		}
 	}
 	lo, hi, more := bytesInCells(text, from), bytesInCells(text, from+w), ""

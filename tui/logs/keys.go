@@ -56,7 +56,7 @@ func (p *Pane) commands() (first, rest []ui.Command) {
 		{Key: ui.Bind("w", "wrap lines", "w"), Do: p.toggleWrap},
 		{Key: ui.Bind(":", "go to line", ":"), Do: prompt(linePrompt, "")},
 		{Key: ui.Bind("y", "copy lines", "y"), Do: p.copyLines},
-		{Key: ui.Bind("a", "original colours", "a"), Do: ui.NoCmd(func() { p.colours = !p.colours })},
+		{Key: ui.Bind("a", "original colors", "a"), Do: ui.NoCmd(func() { p.colors = !p.colors })},
 		{Key: ui.Bind("↑", "scroll", "up", "k"), Do: scroll(-1)},
 		{Key: ui.Bind("↓", "scroll", "down", "j"), Do: scroll(1)},
 		{Key: ui.Bind("pgup", "page up", "pgup"), Do: scroll(-page)},

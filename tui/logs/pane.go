@@ -23,11 +23,11 @@ type Msg interface{ apply(r *reader) tea.Cmd }
 // Pane is a viewer of logs.
 type Pane struct {
 	reader
-	th      ui.Theme
-	w       int
-	colours bool // show the colours of the log
-	prompt  prompt
-	rows    []string // drawn
+	th     ui.Theme
+	w      int
+	colors bool // show the colors of the log
+	prompt prompt
+	rows   []string // drawn
 }
 
 // New returns a pane for logs, without an open log. Its commands end when base ends.

@@ -75,7 +75,7 @@ type curve struct {
 	skipped  []string
 }
 
-// metTiers has the tiers that a run meets, with the highest concurrency level of each.
+// metTiers has the result of a run for each tier: the highest concurrency level that meets it.
 type metTiers struct {
 	run   string
 	tiers []results.TierResult

@@ -117,8 +117,8 @@ func (s *Screen) viewSides(w int) []string {
 		return ui.Fit(v, column)
 	}
 	out := []string{s.th.Paint(ui.Muted, ui.Fit("", nameWidth+2)+ui.Fit("REFERENCE", column)+"CANDIDATE")}
-	for _, id := range properties(*s.c) {
-		out = append(out, ui.Fit(id.name, nameWidth)+s.th.Paint(id.role, ui.Fit(id.mark, 2))+cut(id.ref)+cut(id.cand))
+	for _, p := range properties(*s.c) {
+		out = append(out, ui.Fit(p.name, nameWidth)+s.th.Paint(p.role, ui.Fit(p.mark, 2))+cut(p.ref)+cut(p.cand))
 	}
 	return out
 }

@@ -253,15 +253,15 @@ func properties(c engine.Comparison) []property {
 
 // newProperty returns a property, with a mark if it must match.
 func newProperty(name, ref, cand string, mustMatch bool) property {
-	id := property{name: name, ref: ref, cand: cand, mark: " "}
+	p := property{name: name, ref: ref, cand: cand, mark: " "}
 	switch {
 	case !mustMatch:
 	case ref == "" || cand == "":
-		id.mark, id.role = "?", ui.Muted
+		p.mark, p.role = "?", ui.Muted
 	case ref == cand:
-		id.mark, id.role = "=", ui.OK
+		p.mark, p.role = "=", ui.OK
 	default:
-		id.mark, id.role = "≠", ui.Bad
+		p.mark, p.role = "≠", ui.Bad
 	}
-	return id
+	return p
 }

@@ -62,9 +62,9 @@ func fieldRows(c engine.Comparison) [][]ui.Cell {
 	add := func(file string, field ui.Cell, ref, cand string) {
 		rows = append(rows, []ui.Cell{{Text: file, Role: ui.Muted}, field, {Text: ref}, {Text: cand}})
 	}
-	for _, id := range properties(c) {
-		if id.ref != id.cand {
-			add("run", ui.Cell{Text: id.name, Role: id.role}, cmp.Or(id.ref, "-"), cmp.Or(id.cand, "-"))
+	for _, p := range properties(c) {
+		if p.ref != p.cand {
+			add("run", ui.Cell{Text: p.name, Role: p.role}, cmp.Or(p.ref, "-"), cmp.Or(p.cand, "-"))
 		}
 	}
 	for _, f := range c.Fields {

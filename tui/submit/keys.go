@@ -30,10 +30,10 @@ func (s *Screen) commands() []ui.Command {
 	}
 	submit.SetEnabled(s.submittable())
 	edit.SetEnabled(s.busy == "")
-	scale := func(help, desc string, change func(), keys ...string) ui.Command {
-		b := ui.Bind(help, desc, keys...)
+	scale := func(label, desc string, change func(), keys ...string) ui.Command {
+		b := ui.Bind(label, desc, keys...)
 		b.SetEnabled(p.target == plan.Local)
-		return ui.Command{Key: b, Hidden: help == "", Do: func() tea.Cmd {
+		return ui.Command{Key: b, Hidden: label == "", Do: func() tea.Cmd {
 			change()
 			return s.replan()
 		}}

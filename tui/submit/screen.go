@@ -64,7 +64,7 @@ type submittedMsg struct {
 
 func (s *Screen) submit() tea.Cmd {
 	s.busy = "submitting"
-	// The submit continues if the screen is closed, so that it is never left incomplete.
+	// The submission continues if the screen is closed, so that it is never left incomplete.
 	ctx, eng, pair, pl := context.WithoutCancel(s.ctx), s.eng, s.proposal.pair, s.proposal.plan
 	return func() tea.Msg {
 		rec, err := eng.Apply(ctx, pair, pl, false)
@@ -159,6 +159,6 @@ func (s *Screen) View() string {
 // Typing returns false: keys are never text.
 func (s *Screen) Typing() bool { return false }
 
-// Close cancels the screen's requests. A submit in progress continues in the engine until
+// Close cancels the screen's requests. A submission in progress continues in the engine until
 // it is recorded or times out.
 func (s *Screen) Close() { s.cancel() }

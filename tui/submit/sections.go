@@ -28,7 +28,7 @@ func (s section) name() string {
 
 // line is one line of a section, before it is wrapped.
 type line struct {
-	mark string // before the text, in the role's colour; may be empty
+	mark string // before the text, in the role's color; may be empty
 	text string
 	role ui.Role // of the mark, or of the text without a mark
 }
@@ -171,7 +171,7 @@ func (l line) wrap(th ui.Theme, w int) []string {
 	return rows
 }
 
-// paintSource draws the source of a value, in parentheses at the end, in a muted colour.
+// paintSource draws the source of a value, in parentheses at the end, in a muted color.
 func paintSource(th ui.Theme, row string, role ui.Role) string {
 	if i := strings.LastIndex(row, "  ("); role == ui.Plain && i >= 0 && strings.HasSuffix(row, ")") {
 		return row[:i] + th.Paint(ui.Muted, row[i:])

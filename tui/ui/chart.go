@@ -18,7 +18,7 @@ type Curve struct {
 // ChartAxisWidth is the width in cells of the y axis and its labels.
 const ChartAxisWidth = 7
 
-// strokes are the line patterns of curves, which distinguish them without colours: a sample
+// strokes are the line patterns of curves, which distinguish them without colors: a sample
 // for the legend, and the steps that are drawn. The fourth curve uses the first one again.
 var strokes = []struct {
 	sample string
@@ -133,7 +133,7 @@ func shortNumber(v, span float64) string {
 	}
 }
 
-// Legend returns the labels of curves in their colours, each with its stroke.
+// Legend returns the labels of curves in their colors, each with its stroke.
 func (t Theme) Legend(curves ...Curve) string {
 	parts := make([]string, 0, len(curves))
 	for i, c := range curves {

@@ -7,7 +7,7 @@ import (
 )
 
 // Editor is a text editor. Bytes that are not edited stay as they are: both kinds of
-// line ends, tabs, invalid UTF-8, a missing newline at the end.
+// line endings, tabs, invalid UTF-8, a missing newline at the end.
 //
 // The textarea of bubbles (v2.2.1) changes all of these and has no undo. In a text of 2,000
 // lines it needs 170 ms to handle a key and draw the result; this one needs 0.3 ms.
@@ -127,7 +127,7 @@ func (e *Editor) Key(msg tea.KeyPressMsg) bool {
 	return true
 }
 
-// breakLine starts a new line with the indentation and the line end of this one.
+// breakLine starts a new line with the indentation and the line ending of this one.
 func (e *Editor) breakLine() {
 	line := e.lines[e.cursor.Line]
 	indent := line[:min(indentation(line), e.cursor.Col)]

@@ -103,13 +103,13 @@ func (e *Editor) Draw(t Theme, focused bool) string {
 	return strings.Join(rows, "\n")
 }
 
-// Sign returns the mark of a role, which makes the role visible without colours.
+// Sign returns the mark of a role, which makes the role visible without colors.
 func Sign(r Role) string {
 	return map[Role]string{Bad: "✗", Warn: "⚠", OK: "✓", Plain: "·", Muted: "·", Accent: "·"}[r]
 }
 
 // drawLine draws one line in exactly w cells, from the first cell in view, with YAML
-// syntax colours and highlighted matches.
+// syntax colors and highlighted matches.
 func (e *Editor) drawLine(t Theme, s string, caret, w int) string {
 	s = withoutCR(s)
 	var out, run strings.Builder

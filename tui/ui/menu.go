@@ -12,7 +12,7 @@ import (
 
 // Menu is a short list of choices, drawn over a screen.
 //
-// The list of bubbles has pages instead of scrolling, can't choose by number, and has
+// The list component of bubbles has pages instead of scrolling, can't choose by number, and has
 // a fixed height.
 type Menu struct {
 	Title  string

@@ -15,7 +15,7 @@ type Points struct {
 	Names []string // shown beside the points if there is room
 }
 
-// pointMarks distinguish series without colours. The seventh series uses the first one again.
+// pointMarks distinguish series without colors. The seventh series uses the first one again.
 var pointMarks = []rune{'●', '◆', '▲', '■', '○', '◇'}
 
 // Scatter draws series of points on w × h cells. Both axes start at 0, and the points
@@ -84,7 +84,7 @@ func (d Points) drawable(i int) bool {
 	return i < len(d.Y) && chart.Drawable(d.X[i]) && chart.Drawable(d.Y[i]) && d.X[i] >= 0 && d.Y[i] >= 0
 }
 
-// ScatterLegend returns the labels of the series in their colours, each with its mark.
+// ScatterLegend returns the labels of the series in their colors, each with its mark.
 func (t Theme) ScatterLegend(sets ...Points) string {
 	parts := make([]string, 0, len(sets))
 	for k, s := range sets {

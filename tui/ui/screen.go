@@ -41,7 +41,7 @@ type State struct {
 	Age string
 }
 
-// Role is the meaning of a colour.
+// Role is the meaning of a color.
 type Role int
 
 // The roles.
@@ -92,7 +92,7 @@ func (OpenParity) open() {}
 // Back is a message that closes the active screen.
 type Back struct{}
 
-// Replace is a message that replaces the sender by another screen and shows a toast.
+// Replace is a message that replaces the sender with another screen and shows a toast.
 // If another screen was opened on top meanwhile, only the toast is shown.
 type Replace struct {
 	With  Open

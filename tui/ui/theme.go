@@ -7,7 +7,7 @@ import (
 )
 
 // Theme holds the styles of roles, text and charts. Plain text has the terminal's own
-// colours.
+// colors.
 type Theme struct {
 	styles [6]lipgloss.Style
 	// Selected is the style of the row or field under the cursor, Title of headings, Rule of
@@ -25,23 +25,23 @@ type Theme struct {
 // NewTheme returns the theme for a dark or a light terminal.
 func NewTheme(dark bool) Theme {
 	pick := lipgloss.LightDark(dark)
-	colour := func(light, darker string) lipgloss.Style {
-		return lipgloss.NewStyle().Foreground(pick(lipgloss.Color(light), lipgloss.Color(darker)))
+	color := func(light, dark string) lipgloss.Style {
+		return lipgloss.NewStyle().Foreground(pick(lipgloss.Color(light), lipgloss.Color(dark)))
 	}
 	t := Theme{}
 	t.styles = [6]lipgloss.Style{
-		Plain: lipgloss.NewStyle(), Muted: colour("#6b7280", "#7d8590"), Accent: colour("#0550ae", "#6cb6ff"),
-		OK: colour("#1a7f37", "#57ab5a"), Warn: colour("#9a6700", "#d4a72c"), Bad: colour("#cf222e", "#f47067"),
+		Plain: lipgloss.NewStyle(), Muted: color("#6b7280", "#7d8590"), Accent: color("#0550ae", "#6cb6ff"),
+		OK: color("#1a7f37", "#57ab5a"), Warn: color("#9a6700", "#d4a72c"), Bad: color("#cf222e", "#f47067"),
 	}
 	t.Selected = lipgloss.NewStyle().Bold(true).Background(pick(lipgloss.Color("#dbe9f9"), lipgloss.Color("#243447")))
 	for r := range t.styles {
 		t.roleCodes[r] = escapeCodes(t.styles[r])
 	}
 	t.Title = t.styles[Accent].Bold(true)
-	t.Rule = colour("#c8ccd1", "#3b424a")
+	t.Rule = color("#c8ccd1", "#3b424a")
 	t.CurveStyles = []lipgloss.Style{t.styles[Accent], t.styles[Warn], t.styles[OK]}
 	t.syntax = [numKinds]lipgloss.Style{
-		keyword: colour("#116b75", "#7cb7bb"), literal: colour("#7a3e9d", "#b9a0d4"), quoted: colour("#4d6b3c", "#a5b598"),
+		keyword: color("#116b75", "#7cb7bb"), literal: color("#7a3e9d", "#b9a0d4"), quoted: color("#4d6b3c", "#a5b598"),
 		mark: t.styles[Muted], comment: t.styles[Muted],
 	}
 	t.match = lipgloss.NewStyle().Background(pick(lipgloss.Color("#f2e3a8"), lipgloss.Color("#5a4a1c")))
@@ -103,7 +103,7 @@ func StateText(state string) string {
 }
 
 // StateMark returns the mark, one cell wide, and the role of a run's state. Screens always
-// show the mark, so that a state is not shown by colour alone.
+// show the mark, so that a state is not shown by color alone.
 func StateMark(state string) (mark string, role Role) {
 	switch state {
 	case "done":
