@@ -71,8 +71,8 @@ func countCancellable(rs []engine.Summary) int {
 	return n
 }
 
-// cancellable reports whether a run was submitted by this program and has not ended: it may
-// be running, starting or pending.
+// cancellable reports whether a run was submitted by this program and is known not to have
+// ended: it may be running, starting or pending.
 func cancellable(r engine.Summary) bool {
 	return r.ID != "" && !r.State.Final() && r.State != event.Unknown && r.State != ""
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// idleTicks is the number of ticks between two refreshes while all runs have ended.
+// idleTicks is the number of ticks between two refreshes while no run can be cancelled.
 const idleTicks = 6
 
 // Screen shows the list of runs.
