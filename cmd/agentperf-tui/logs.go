@@ -40,7 +40,9 @@ several logs, or all of them, are printed in the order of the times in their lin
 	flags.BoolVar(&o.errors, "errors", false, "print only error lines")
 	flags.IntVarP(&o.last, "lines", "n", 0, "print only the last `N` lines; 0 prints all")
 	flags.BoolVar(&o.merge, "merge", false, "merge several logs, or without STEP all, by time")
-	flags.BoolVar(&o.colors, "colour", false, "keep the colors of the log")
+	flags.BoolVar(&o.colors, "color", false, "keep the colors of the log")
+	flags.BoolVar(&o.colors, "colour", false, "same as --color")
+	flags.Lookup("colour").Hidden = true // the name in version 0.1
 	flags.BoolVar(&o.list, "list", false, "list the logs")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		match, err := o.match()

@@ -10,7 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Shell is a command line that opens a shell next to a running step, on its first node.
+// Shell is a command line that opens a shell beside a running step, on its first node.
 type Shell struct {
 	Step string `json:"step"`
 	Node string `json:"node"`
