@@ -1,7 +1,8 @@
-// Package bench builds and runs the external AgentPerf client, in the container on the client's
-// node. It builds the client's checkout in a runtime directory, copies the datasets there, and
-// runs the client as a child process: it passes on signals and returns the exit code. It does not
-// depend on the image's environment or on files of an earlier start in the runtime directory.
+// Package bench is the client step of a run with the external AgentPerf client. It runs in the
+// container on the client's node. It builds the client's checkout in a runtime directory, copies
+// the datasets there, and runs the client as a child process: it passes on signals and returns the
+// exit code. It does not depend on the image's environment or on files of an earlier start in the
+// runtime directory.
 package bench
 
 import (
@@ -51,7 +52,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// limits are the time limits of the step. Tests use other ones.
+// limits are the time limits of the step. Tests use shorter ones.
 type limits struct {
 	build time.Duration // of all build steps together
 	// stale is the age at which a build lock is removed. It is longer than build, so that the
@@ -59,7 +60,7 @@ type limits struct {
 	stale  time.Duration
 	wait   time.Duration // of waiting for another build
 	poll   time.Duration // interval of checking the lock
-	notice int           // checks of the lock per log line about the wait
+	notice int           // number of checks of the lock from one log line about the wait to the next
 	git    time.Duration // of one git command
 	grace  time.Duration // from SIGTERM to SIGKILL; less than the 30 s that the supervisor gives the client
 }

@@ -150,7 +150,7 @@ func (s *step) installRust(ctx context.Context) error {
 	return err
 }
 
-// rustupBytes limits the size of the installer, which has about 20 MB.
+// rustupBytes limits the size of the installer, in bytes. The installer is about 20 MB.
 const rustupBytes = 256 << 20
 
 func (s *step) fetchRustup(ctx context.Context) error {

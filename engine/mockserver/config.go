@@ -3,8 +3,8 @@
 // only on the request. A mock server is one process of a deployment: an aggregated worker, a
 // prefill or decode worker, or the frontend that routes requests to them.
 //
-// Every response can be computed in advance with the exported pure functions ([ParsePrompt],
-// [Timing], [Faults]), so the mock server can serve as a reference.
+// Every response can be computed in advance with [ParsePrompt] and the methods of [Timing] and
+// [Faults], which are pure functions, so the mock server can serve as a reference.
 package mockserver
 
 import (

@@ -11,7 +11,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// maxBody limits the size of a request, in bytes. The longest prompts have a few megabytes.
+// maxBody limits the size of a request, in bytes. The longest prompts are a few megabytes long.
 const maxBody = 64 << 20
 
 type chatRequest struct {
@@ -45,7 +45,7 @@ func (r chatRequest) limit() (int, error) {
 }
 
 // OutputTokens returns the length of the response to a request with an output limit (0 for none):
-// the smaller one of this limit and the configured one.
+// the smaller of this limit and the configured one.
 func (c Config) OutputTokens(limit int) int {
 	configured := c.MaxOutputTokens
 	if configured <= 0 {

@@ -26,7 +26,8 @@ type response struct {
 	events                  int       // events with output
 	bytes, firstBytes       int       // bytes of output in all events, and in the first one
 	input, output, cached   *int      // tokens counted by the server; nil if unknown
-	finished, done          bool      // a finish reason and [DONE] were received
+	finished                bool      // a finish reason was received
+	done                    bool      // [DONE] was received
 	failure                 string    // text of an error event
 	failed                  bool
 }

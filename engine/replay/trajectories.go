@@ -21,7 +21,7 @@ import (
 type turn struct {
 	line            int // in the file
 	index           int
-	messages, tools span          // places in the file; tools is empty if the turn has none
+	messages, tools span          // byte ranges in the file; tools is empty if the turn has none
 	limit           int           // output tokens, 0 for none
 	delay           time.Duration // duration of the tool call after the response
 }
@@ -110,8 +110,8 @@ type line struct {
 	data   []byte
 }
 
-// scanRows parses all lines in parallel, since files can have several gigabytes, and returns the
-// rows in file order. If several lines are invalid, the error is that of the first one.
+// scanRows parses all lines in parallel, since files can be several gigabytes long, and returns
+// the rows in file order. If several lines are invalid, the error is that of the first one.
 func scanRows(ctx context.Context, r io.Reader, name, delayKey string) ([]row, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -57,7 +57,7 @@ func RunHTML(w io.Writer, r Run) error {
 		for _, f := range ph.Figures {
 			table.Rows = append(table.Rows, figureRow(f))
 		}
-		table.dropEmpty(3) // the client usually reports the same values
+		table.dropEmpty(3) // "Client reports" is empty where the client reports the same value
 		if i < len(r.Series) {
 			table.Charts = seriesCharts(r.Series[i], ph.Window)
 		}

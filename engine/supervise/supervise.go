@@ -35,7 +35,8 @@ type Supervisor struct {
 }
 
 // Run runs the plan of a run directory until the run or ctx ends, and returns the run's exit code.
-// It writes its own log lines to log. A run that was started before is an error.
+// It writes its own log lines to log. It returns an error if the run was
+// started before.
 func (s Supervisor) Run(ctx context.Context, dir string, log io.Writer) (int, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -50,7 +51,8 @@ func (s Supervisor) Run(ctx context.Context, dir string, log io.Writer) (int, er
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
 	}
 	code, err := s.run(ctx, dir, rec, &p, log)
-	if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) { // with its log, so the registry records why
+	if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) {
+		// The run's log was removed too, so the reason is recorded in the registry.
 		why := "the supervisor stopped the run at " + s.Now().UTC().Format("2006-01-02 15:04:05 UTC")
 		err = errors.Join(
 			problem.Errorf(problem.RunDirectoryMissing, "run %s: directory %s was removed during the run; %s", rec.ID, dir, why),
@@ -140,16 +142,17 @@ func (s Supervisor) runInAllocation(
 	return job.Run(running, opt)
 }
 
-// stopReason returns the cause of a SIGTERM: a cancel by this program, the time limit, or the state
-// that the controller reports. If Slurm ends the job, the steps must end within the window.
+// stopReason returns the cause of a SIGTERM: a cancellation by this program, the time limit, or the
+// state that the controller reports. If Slurm ends the job, the steps must end within the window.
 func (s Supervisor) stopReason(dir string, rec rundir.Record, atStart slurm.Job, window time.Duration) job.StopCause {
 	if by := rundir.CancelledBy(dir); by != "" {
 		return job.StopCause{State: event.Cancelled, Reason: by}
 	}
 	ctx, done := context.WithTimeout(context.Background(), 3*time.Second)
 	defer done()
-	// The time limit may have been changed since the start. Only a running job has it as its end
-	// time; otherwise the one from the start is used below.
+	// The time limit may have been changed since the start, so the end time is read again. It
+	// follows from the time limit only while the job is running; otherwise the end time that
+	// was read at the start is used below.
 	j, err := slurm.Status(ctx, rec)
 	nodes := s.Getenv("SLURM_JOB_NODELIST")
 	if j.WasPreempted() {

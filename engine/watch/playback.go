@@ -22,8 +22,8 @@ import (
 )
 
 // Playback returns the state of a completed run at any time between From and To. It shows only
-// what a watcher could have seen at that time: earlier rows and events, and only those
-// measuring windows as ended that had ended by then.
+// what a watcher could have seen at that time: the rows and events up to then. A measuring
+// window has no end before the time at which it ended.
 type Playback struct {
 	From, To time.Time
 
