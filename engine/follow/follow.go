@@ -225,7 +225,7 @@ func (w *watcher) debounce(ctx context.Context, stop <-chan struct{}, pause time
 }
 
 // drain consumes all pending events, so that they cause a single read.
-func (w *watcher) drain() (any bool) {
+func (w *watcher) drain() (found bool) {
 	if w.notify == nil {
 		return false
 	}
@@ -233,9 +233,9 @@ func (w *watcher) drain() (any bool) {
 		select {
 		case e := <-w.notify.Events:
 			w.handleEvent(e)
-			any = true
+			found = true
 		default:
-			return any
+			return found
 		}
 	}
 }

@@ -18,7 +18,7 @@ type Line struct {
 	At         int64  // offset of its first byte
 	Next       int64  // offset of the next line
 	Text       string // cleaned text; at most the first 64 KiB of the line
-	Cut        int64  // number of bytes of the line missing in Text
+	Cut        int64  // number of bytes of the line that are missing from Text
 	Unfinished bool   // the line has no newline yet
 	Continued  bool   // it continues the previous Line, see [NewFileView]
 

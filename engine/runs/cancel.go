@@ -32,7 +32,7 @@ func (s *Store) Cancel(ctx context.Context, ref Ref) error {
 }
 
 // gracePeriod is how long a job may take to stop gracefully: 30 s for the client and 10 s for
-// each tier of servers, each followed by a kill.
+// each group of servers, each followed by a kill.
 const gracePeriod = 80 * time.Second
 
 // cancelSlurm cancels the job of a run. It cancels a pending job at once. It asks the batch
@@ -70,7 +70,7 @@ func (s *Store) cancelSlurm(ctx context.Context, ref Ref) error {
 		return fmt.Errorf("cancel %s: %w", ref.Label(), err)
 	}
 	if err := awaitEnd(ctx, r); err != nil {
-		return fmt.Errorf("cancel %s: job %s was signalled but has not ended yet: %w", ref.Label(), r.ID, err)
+		return fmt.Errorf("cancel %s: job %s was signaled but has not ended yet: %w", ref.Label(), r.ID, err)
 	}
 	s.awaitFreshQueue(ctx)
 	return nil
@@ -94,7 +94,7 @@ func awaitEnd(ctx context.Context, r rundir.Record) error {
 }
 
 // awaitFreshQueue waits for an answer of the queue that is newer than now, so that the next
-// status shown is not the one before the cancel.
+// status shown is not the one before the cancellation.
 func (s *Store) awaitFreshQueue(ctx context.Context) {
 	since := s.status.now()
 	for {

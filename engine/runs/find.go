@@ -99,8 +99,8 @@ func refFromPath(dir string) (Ref, error) {
 	return Ref{Dir: dir, Logs: logs}, nil
 }
 
-// maxNamedErrors is the maximum number of unreadable directories that an error lists. It
-// counts the others.
+// maxNamedErrors is the maximum number of unreadable directories that an error lists. The
+// error only counts the others.
 const maxNamedErrors = 3
 
 // searchDepth limits the search for runs below a root, in directory levels.

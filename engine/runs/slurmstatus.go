@@ -61,7 +61,7 @@ func (r *Resolver) ResolveJob(ref Ref, s event.Status, a slurm.Answer) event.Sta
 		return statusFromJob(ref, s, job)
 	case !a.At.After(ref.Record.Created):
 		if s.State == "" {
-			s.State = event.Pending // the answer is older than the submit
+			s.State = event.Pending // the answer is older than the submission
 		}
 		return s
 	}
@@ -169,7 +169,7 @@ func statusFromEnd(ref Ref, s event.Status, j slurm.Job) event.Status {
 func pendingMessage(j slurm.Job) string {
 	msg := j.Reason
 	if j.Reason == "JobHeldUser" {
-		msg = "on hold: the submit was interrupted; the next apply completes it, or run scontrol release " + j.ID
+		msg = "on hold: the submission was interrupted; the next apply completes it, or run scontrol release " + j.ID
 	}
 	if !j.Start.IsZero() {
 		msg += fmt.Sprintf(", expected to start %s", j.Start.Local().Format("2006-01-02 15:04"))

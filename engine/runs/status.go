@@ -40,8 +40,8 @@ func (r *Resolver) State(ref Ref) (event.Status, error) {
 }
 
 // Resolve resolves the current status of a run from s, the status according to its events. A
-// local run whose supervisor has ended without a final event has failed. A local run on
-// another host becomes unknown if it shows no activity.
+// local run whose supervisor has ended without a final event has failed. The state of
+// a local run on another host becomes unknown if the run shows no activity.
 func (r *Resolver) Resolve(ref Ref, s event.Status) event.Status {
 	if s.State.Final() || ref.Record.ID == "" {
 		return s
@@ -86,7 +86,7 @@ func (r *Resolver) Resolve(ref Ref, s event.Status) event.Status {
 }
 
 // lastError returns the last line of the job's log if it is an error. If the disk was full, this
-// line is the only trace, because no event could be written.
+// line is the only record of the cause, because no event could be written.
 func lastError(path string) string {
 	v := logview.NewView(time.Local, path)
 	defer v.Close()

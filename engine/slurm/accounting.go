@@ -9,8 +9,8 @@ import (
 )
 
 // LookupAccounting finds the job of a run in the accounting database, after it has left the
-// queue. The database lags some seconds behind the queue. A job of another submit with the
-// same id does not match. On a site without accounting LookupAccounting returns an error.
+// queue. The database lags some seconds behind the queue. A job of another submission with
+// the same id does not match. On a site without accounting LookupAccounting returns an error.
 func LookupAccounting(ctx context.Context, r rundir.Record) (Job, bool, error) {
 	since := r.Created.Add(-time.Hour).Local().Format(timeLayout)
 	out, err := call(ctx, 15*time.Second, "sacct", "--allocations", "--noheader", "--parsable2", "--duplicates",

@@ -27,7 +27,7 @@ type Job struct {
 const maxClockSkew = 2 * time.Minute
 
 // belongsTo reports whether j is the job of a run. A cluster reuses job ids, so the comment
-// or, without one, the time of the submit must match too.
+// or, without one, the submission time must match too.
 func (j Job) belongsTo(r rundir.Record) bool {
 	if j.ID != r.ID {
 		return false

@@ -20,7 +20,7 @@ const rankInterval = time.Minute
 
 // ranksDue reports whether the ranks should be requested now. The request takes the place of
 // one for the user's jobs. It is therefore made only if Slurm answers, a job of the user is
-// pending, and the jobs are not older than maxAge.
+// pending, and the list of jobs is younger than maxAge.
 func (a Answer) ranksDue(now time.Time, maxAge time.Duration) bool {
 	return a.Error == "" && now.Sub(a.At) < maxAge && now.Sub(a.Ranked) >= rankInterval &&
 		slices.ContainsFunc(a.Jobs, func(j Job) bool { return j.State == "PENDING" })

@@ -106,8 +106,8 @@ func (p *process) Done() <-chan struct{} { return p.done }
 func (p *process) ExitCode() int         { return p.code }
 
 // Terminate sends SIGTERM to the step's tasks through Slurm, since srun would kill them if it
-// got the signal itself. It does not wait for Slurm, so that the steps of a tier are
-// signalled at the same time.
+// got the signal itself. It does not wait for Slurm, so that steps that are
+// stopped together are signaled at the same time.
 func (p *process) Terminate() error {
 	go p.signal("TERM", syscall.SIGTERM)
 	return nil

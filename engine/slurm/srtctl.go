@@ -45,7 +45,7 @@ func Srtctl(ctx context.Context, recipe, base, cluster string) (SrtctlJob, error
 	out, stderr, err := callWithStderr(ctx, srtctlLimit, "env", args...)
 	job := parseSrtctl(out, err == nil)
 	if job.ID != "" {
-		return job, nil // an error after the submit does not matter: the job exists
+		return job, nil // an error after the submission does not matter: the job exists
 	}
 	why := ""
 	if err != nil {
