@@ -63,8 +63,8 @@ func IsRunName(name string) bool {
 }
 
 // FindRuns returns the c<N> directories below root that contain a harness artifact, at most depth
-// levels down, sorted by path. An unreadable c<N> directory is included, so that its port reports
-// the reason. Other unreadable directories are skipped. Symbolic links below root are not followed.
+// levels down, sorted by path. An unreadable c<N> directory is included, so that porting it
+// reports the reason. Other unreadable directories are skipped. Symbolic links below root are not followed.
 func FindRuns(ctx context.Context, root string, depth int) ([]string, error) {
 	var runs []string
 	base := strings.Count(filepath.Clean(root), string(filepath.Separator))

@@ -13,7 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// rolesByName maps the names that the harness gives to roles.
+// rolesByName maps the harness's role names to roles.
 var rolesByName = map[string]schema.Role{"CTX": schema.Prefill, "GEN": schema.Decode}
 
 // RoleName is the name that the harness gives to a role: CTX or GEN.

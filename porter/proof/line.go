@@ -123,7 +123,7 @@ func (p *comparer) addNewVariable(v plan.Var, on rules.Process, base string) {
 	p.addDifference(added, "env", v.Name, "", v.Value, rule)
 }
 
-// explainEtcd explains a dropped variable of etcd. It reads only variables that begin with ETCD_,
+// explainEtcd explains a dropped variable of etcd. etcd reads only variables that begin with ETCD_,
 // and there is a question about each of those.
 func (p *comparer) explainEtcd(name string) string {
 	if !strings.HasPrefix(name, "ETCD_") {

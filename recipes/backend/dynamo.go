@@ -21,7 +21,8 @@ const defaultDynLog = "info,dynamo_runtime::pipeline::network::ingress::push_han
 // dynamo is the common part of backends with dynamo's frontend, which embed it.
 type dynamo struct{}
 
-// Services returns etcd, with which workers register, and NATS if a plane uses it.
+// Services returns etcd, with which workers register, and NATS if the request plane or the
+// event plane uses it.
 func (dynamo) Services(s Deployment) []Process {
 	service := func(role schema.Role, port int, argv ...string) Process {
 		return Process{

@@ -100,7 +100,7 @@ func (x *expander) expandMapping(out, n *yaml.Node, depth int) {
 		at[id], line[id] = len(out.Content)+1, k.Line
 		out.Content = append(out.Content, copyNode(k), value)
 	}
-	for _, m := range merged { // the mapping's own keys win, then those of earlier sources
+	for _, m := range merged { // the mapping's own keys take precedence, then those of earlier sources
 		for i := 0; i+1 < len(m.Content); i += 2 {
 			id := m.Content[i].Tag + " " + m.Content[i].Value
 			if _, have := at[id]; !have {
