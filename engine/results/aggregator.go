@@ -122,7 +122,7 @@ func (agg *Aggregator) analysisTable(stem harness.Stem) (*table, string) {
 	name := stem.String() + ".jsonl"
 	t := agg.analysis[name]
 	if t == nil {
-		t = new(table)
+		t = &table{filePhase: &stem.Phase}
 		agg.analysis[name] = t
 	}
 	return t, name
@@ -135,6 +135,7 @@ func (agg *Aggregator) addLine(t *table, name string, phase int, line []byte) er
 	}
 	var p row
 	if err := parseRow(line, phase, &p); err != nil {
+		t.unreadable.add(t, 1)
 		return agg.reject(name, err)
 	}
 	agg.addRow(t, name, &p)

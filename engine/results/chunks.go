@@ -41,6 +41,7 @@ func (l *loader) loadRows(ctx context.Context, path string, t *table, phase int)
 		for i := range p.rows {
 			f.addRow(t, name, &p.rows[i])
 		}
+		t.unreadable.add(t, len(p.rejected)+p.tooLong)
 		tooLong += p.tooLong
 		if p.incomplete {
 			l.notes = append(l.notes, name+": incomplete last line not counted")

@@ -22,15 +22,44 @@ type Figure struct {
 	Method  string  // how it was computed
 	Client  float64 // value in the client's statistics file if it differs by more than 1 %, else NaN
 	Invalid string  // why it is invalid, besides the reasons for its phase; empty if it is valid
+
+	Of        int      // number of requests that should be behind it; 0 if unknown
+	Class     Class    // empty if Value is NaN
+	Low, High float64  // bounds of the true value if it is uncertain, else NaN
+	AtLeast   bool     // the true value is at least Value
+	Reasons   []Reason // why it is not exact, those of its phase included, and notes
 }
 
 // figure returns a figure of the metric without data.
 func (m *Metric) figure() Figure {
-	return Figure{Key: m.Key, Label: m.Label, Unit: m.Unit.Name, Value: math.NaN(), Client: math.NaN()}
+	return Figure{Key: m.Key, Label: m.Label, Unit: m.Unit.Name, Value: math.NaN(), Client: math.NaN(), Low: math.NaN(), High: math.NaN()}
 }
 
-// Text returns the value with thousands separators and unit, or "-" if there is no data.
-func (f Figure) Text() string { return f.text(f.Value) }
+// Text returns the value with thousands separators and unit, or "-" if there is no data:
+// "≥ 1,234 tok/s" for a lower bound, "1,234 ±5 tok/s" for an uncertain value.
+func (f Figure) Text() string {
+	text := f.text(f.Value)
+	switch half := f.HalfWidth(); {
+	case math.IsNaN(f.Value):
+	case f.AtLeast:
+		text = "≥ " + text
+	case half > 0:
+		value, unit, _ := strings.Cut(text, " ")
+		width, _, _ := strings.Cut(f.text(f.roundUp(half)), " ")
+		text = strings.TrimSpace(value + " ±" + width + " " + unit)
+	}
+	return text
+}
+
+// roundUp rounds a value up to the displayed decimals.
+func (f Figure) roundUp(v float64) float64 {
+	m := FindMetric(f.Key)
+	if m == nil {
+		return v
+	}
+	step := math.Pow10(-m.Decimals) / m.Unit.Scale
+	return math.Ceil(v/step-1e-9) * step
+}
 
 // ClientText returns the client's value like Text, or "" if it agrees with Value.
 func (f Figure) ClientText() string {
@@ -55,21 +84,36 @@ type figureJSON struct {
 	Method  string `json:"method"`
 	Client  Number `json:"client,omitzero"`
 	Invalid string `json:"invalid,omitempty"`
+
+	Of      int      `json:"of,omitempty"`
+	Class   Class    `json:"class,omitempty"`
+	Low     Number   `json:"low,omitzero"`
+	High    Number   `json:"high,omitzero"`
+	AtLeast bool     `json:"at_least,omitempty"`
+	Reasons []Reason `json:"reasons,omitempty"`
 }
 
 // MarshalJSON writes unknown values as null.
 func (f Figure) MarshalJSON() ([]byte, error) {
-	return json.Marshal(figureJSON{Number(f.Value), f.Unit, f.N, f.Method, Number(f.Client), f.Invalid})
+	return json.Marshal(figureJSON{
+		Value: Number(f.Value), Unit: f.Unit, N: f.N, Method: f.Method, Client: Number(f.Client), Invalid: f.Invalid,
+		Of: f.Of, Class: f.Class, Low: Number(f.Low), High: Number(f.High), AtLeast: f.AtLeast, Reasons: f.Reasons,
+	})
 }
 
 // UnmarshalJSON reads the output of MarshalJSON. It ignores the unit, which follows from the key.
 func (f *Figure) UnmarshalJSON(data []byte) error {
-	v := figureJSON{Value: unknown, Client: unknown}
+	v := figureJSON{Value: unknown, Client: unknown, Low: unknown, High: unknown}
 	if err := json.Unmarshal(data, &v); err != nil {
 		return err
 	}
 	f.Value, f.Client = float64(v.Value), float64(v.Client)
 	f.N, f.Method, f.Invalid = v.N, v.Method, v.Invalid
+	f.Low, f.High, f.AtLeast = float64(v.Low), float64(v.High), v.AtLeast
+	f.Of, f.Class, f.Reasons = v.Of, v.Class, v.Reasons
+	if f.Class == "" && f.Invalid != "" { // written before figures had a class
+		f.Class = Invalid
+	}
 	return nil
 }
 
@@ -98,7 +142,7 @@ func (fs Figures) Get(key string) Figure {
 	if i := slices.IndexFunc(fs, func(f Figure) bool { return f.Key == key }); i >= 0 {
 		return fs[i]
 	}
-	return Figure{Key: key, Value: math.NaN(), Client: math.NaN()}
+	return Figure{Key: key, Value: math.NaN(), Client: math.NaN(), Low: math.NaN(), High: math.NaN()}
 }
 
 // MarshalJSON writes an object with one member per figure, in display order.

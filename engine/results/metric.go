@@ -71,8 +71,7 @@ const (
 
 // Validity defines when a figure is invalid, in addition to the reasons for its phase.
 type Validity struct {
-	MinTail     int  // minimum number of values in the smaller tail of a percentile
-	RequireHalf bool // at least half of the requests must have the quantity
+	MinTail int // minimum number of values in the smaller tail of a percentile
 }
 
 // StatisticsPath is the position of a value in the client's statistics file.
@@ -168,11 +167,22 @@ func (m *Metric) ShortLabel() string {
 	return m.Label
 }
 
-// invalidReason returns why a figure over n of a number of requests is invalid, or "" if it is valid.
-func (m *Metric) invalidReason(n, requests int) string {
-	if m.Validity.RequireHalf && 2*n < requests {
-		return fmt.Sprintf("no %s in %s of %s requests", m.Formula.Of.name(), Count(requests-n), Count(requests))
+// outOfRangeReason returns why a value can't be true, or "" if it can.
+func (m *Metric) outOfRangeReason(v float64) string {
+	switch q := m.Formula.Of; {
+	case m.Unit == Fraction && (v < 0 || v > 1):
+		return Decimal(v*100, 1) + " %, must be between 0 and 100 %"
+	case v < 0:
+		return "negative"
+	case m.Formula.Kind == Percentile && (q == LocalSpeed || q == SSESpeed) && v > maxUserSpeed,
+		m.Formula.Kind == Percentile && q == ITL && v > 0 && v < 1/maxUserSpeed:
+		return "the server sends tokens in large chunks (stream_interval): speeds per request are not meaningful"
 	}
+	return ""
+}
+
+// invalidReason returns why a percentile over n requests is invalid, or "" if it is valid.
+func (m *Metric) invalidReason(n int) string {
 	if p := m.Formula.Percentile; m.Validity.MinTail > 0 && n > 0 {
 		need := int(math.Ceil(float64(100*m.Validity.MinTail)/min(p, 100-p) - 1e-9))
 		if n < need {

@@ -29,9 +29,11 @@ type Phase struct {
 	Requests    *Requests       `json:"requests"`                 // nil if the window is unknown
 	Errors      map[string]int  `json:"errors_by_kind,omitempty"` // failed measured requests; "unknown" without a kind
 	Figures     Figures         `json:"figures"`
-	Invalid     []string        `json:"invalid"`  // why all figures of the phase are invalid; empty if they are valid
-	Warnings    []string        `json:"warnings"` // for the reader of the figures
-	Statistics  json.RawMessage `json:"-"`        // as written by the client; nil if there are none
+	Invalid     []string        `json:"invalid"`                   // why all figures of the phase are invalid; empty if they are valid
+	Warnings    []string        `json:"warnings"`                  // for the reader of the figures
+	Reasons     []Reason        `json:"reasons"`                   // why its figures are not exact, those of Invalid included
+	Unreadable  int             `json:"unreadable_rows,omitempty"` // rows of the phase that could not be parsed, at most
+	Statistics  json.RawMessage `json:"-"`                         // as written by the client; nil if there are none
 }
 
 // Window is the measuring window. A request is measured if it starts at or after Start
@@ -116,7 +118,7 @@ func (agg *Aggregator) Snapshot(now time.Time) Run {
 		if b.span == nil {
 			b.span = newSpan()
 		}
-		b.phase = Phase{Index: index, Total: b.span.total, Invalid: []string{}, Warnings: []string{}}
+		b.phase = Phase{Index: index, Total: b.span.total, Invalid: []string{}, Warnings: []string{}, Reasons: []Reason{}}
 		b.manifest = slices.DeleteFunc(slices.Clone(agg.manifest), func(m manifestRow) bool {
 			return *m.Phase != index || *m.End < agg.cutoff() // of an earlier start, if the client has not emptied the file yet
 		})
@@ -128,6 +130,7 @@ func (agg *Aggregator) Snapshot(now time.Time) Run {
 		if err := b.build(); err != nil {
 			b.errors = append(b.errors, err.Error())
 		}
+		b.phase.finish()
 		if w := b.phase.Window; w != nil && w.End < w.Start {
 			b.phase.Window = nil // the phase ended during settling
 		}
@@ -179,6 +182,7 @@ type phaseBuilder struct {
 	stats    *statistics
 	phase    Phase
 	overlaps *overlapCounter
+	activity *activity
 	errors   []string
 }
 
@@ -210,6 +214,7 @@ func (b *phaseBuilder) chooseStatistics(restarted bool) {
 func (b *phaseBuilder) build() error {
 	p := &b.phase
 	p.Concurrency = b.concurrency()
+	p.Unreadable = b.agg.unreadableRows(p.Index)
 	b.readStopReason()
 	b.chooseWindow()
 	if b.span.total == 0 {
@@ -226,7 +231,7 @@ func (b *phaseBuilder) build() error {
 			return err
 		}
 	}
-	s, err := computeSums(measured, b.span.total, seconds, "window")
+	s, err := computeSums(measured, b.span.total, p.Unreadable, seconds, "window")
 	if err != nil {
 		return err
 	}
@@ -327,6 +332,7 @@ func newWindow(start, end float64, source string) *Window {
 func (b *phaseBuilder) countOutsideWindow() error {
 	w, n := b.phase.Window, b.phase.Requests
 	seen := overlapCounter{window: w}
+	b.activity = newActivity(w)
 	err := b.scanAll(1, func(_ int, r *Request) {
 		failed := 0
 		if r.Failed {
@@ -343,6 +349,7 @@ func (b *phaseBuilder) countOutsideWindow() error {
 			n.AfterFailed += failed
 		}
 		seen.add(r)
+		b.activity.add(r)
 	})
 	b.overlaps = &seen
 	return err
@@ -355,11 +362,14 @@ func (b *phaseBuilder) useStatistics() {
 		f := m.figure()
 		if b.stats != nil {
 			f.Value, f.Method = b.stats.metric(m), methodStated
+			if reason := m.outOfRangeReason(f.Value); reason != "" {
+				f.addReason(Reason{ID: OutOfRange, Text: reason, Class: Invalid})
+			}
 		}
 		p.Figures = append(p.Figures, f)
 	}
 	if b.stats == nil {
-		b.invalid("no request rows for this phase")
+		b.invalid(RowsMissing, "no request rows for this phase")
 		return
 	}
 	b.warn("no request rows: all figures are %s", methodStated)
@@ -407,6 +417,18 @@ func (b *phaseBuilder) warn(format string, args ...any) {
 	b.phase.Warnings = append(b.phase.Warnings, fmt.Sprintf(format, args...))
 }
 
-func (b *phaseBuilder) invalid(format string, args ...any) {
-	b.phase.Invalid = append(b.phase.Invalid, fmt.Sprintf(format, args...))
+// invalid adds a reason why all figures of the phase are invalid.
+func (b *phaseBuilder) invalid(id ReasonID, format string, args ...any) {
+	b.add(Reason{ID: id, Text: fmt.Sprintf(format, args...), Class: Invalid})
+}
+
+// add adds a reason that touches all figures of the phase.
+func (b *phaseBuilder) add(r Reason) {
+	p := &b.phase
+	p.Reasons = append(p.Reasons, r)
+	if r.Class == Invalid {
+		p.Invalid = append(p.Invalid, r.Text)
+	} else {
+		p.Warnings = append(p.Warnings, r.Text)
+	}
 }

@@ -224,8 +224,9 @@ func TestInvalidFigures(t *testing.T) {
 		{"p99 of 1000", 1000, 0, "e2e_p99_s", ""},
 		{"p99 of 999", 999, 0, "e2e_p99_s", "999 samples, p99 needs 1,000"},
 		{"p25 of 40", 40, 0, "output_speed_local_p25_tok_s", ""},
-		{"half without speed", 200, 100, "output_speed_local_p50_tok_s", ""},
-		{"more than half without speed", 201, 101, "output_speed_local_p50_tok_s", "no speed in 101 of 201 requests"},
+		{"1 % without speed", 200, 2, "output_speed_local_p50_tok_s", ""},
+		{"more without speed", 200, 3, "output_speed_local_p50_tok_s", "speed unknown in 3 of 200 requests"},
+		{"ITL is 1 / speed", 200, 3, "itl_p50_s", "inter-token latency unknown in 3 of 200 requests"},
 		{"SSE speed is known", 201, 101, "output_speed_sse_p50_tok_s", ""},
 	}
 	for _, tt := range tests {
@@ -239,11 +240,20 @@ func TestInvalidFigures(t *testing.T) {
 	}
 }
 
-func TestWarningForChunkedOutput(t *testing.T) {
+func TestSpeedsOfChunkedOutputAreInvalid(t *testing.T) {
 	t.Parallel()
-	p := only(t, aggregate(t, window, "", line(0, 110, `"itl":0.0001`), line(1, 110, `"itl":0.0001`)))
-	if len(p.Warnings) != 1 || !strings.Contains(p.Warnings[0], "10,000 tok/s: the server sends tokens in large chunks") {
-		t.Errorf("%q", p.Warnings)
+	rows := make([]string, 20)
+	for i := range rows {
+		rows[i] = line(i, 110, `"itl":0.0001`)
+	}
+	p := only(t, aggregate(t, window, "", rows...))
+	for _, key := range []string{LocalSpeed50, "itl_p50_s"} {
+		if f := p.Figures.Get(key); f.Class != Invalid || !strings.Contains(f.Invalid, "the server sends tokens in large chunks") {
+			t.Errorf("%s: %+v", key, f)
+		}
+	}
+	if f := p.Figures.Get(TTFT50); f.Class != Exact {
+		t.Errorf("TTFT: %+v", f)
 	}
 }
 

@@ -163,11 +163,8 @@ var (
 	Fraction        = Unit{"fraction", "%", 100}
 )
 
-// Conditions for percentiles. Speeds and ITL must also be known for half of the requests.
-var (
-	tailSamples = Validity{MinTail: 10}
-	tailAndHalf = Validity{MinTail: 10, RequireHalf: true}
-)
+// tailSamples is the condition for percentiles.
+var tailSamples = Validity{MinTail: 10}
 
 // family holds what the percentiles of a quantity have in common. In its strings, "%"
 // stands for the percentile, such as "p50".
@@ -182,12 +179,12 @@ var (
 	}
 	localSpeed = family{
 		Key: "output_speed_local_%_tok_s", Label: "Output speed % (local)", Short: "Speed % tok/s (local)",
-		Unit: TokensPerSecond, Decimals: 1, Better: Higher, Formula: Formula{Of: LocalSpeed}, Validity: tailAndHalf,
+		Unit: TokensPerSecond, Decimals: 1, Better: Higher, Formula: Formula{Of: LocalSpeed}, Validity: tailSamples,
 		Statistics: StatisticsPath{"output_speed_per_request_local_tok_s", "%"}, Parity: &Parity{RowLabel: speedRow},
 	}
 	sseSpeed = family{
 		Key: "output_speed_sse_%_tok_s", Label: "Output speed % (SSE)", Short: "Speed % tok/s (SSE)",
-		Unit: TokensPerSecond, Decimals: 1, Better: Higher, Formula: Formula{Of: SSESpeed}, Validity: tailAndHalf,
+		Unit: TokensPerSecond, Decimals: 1, Better: Higher, Formula: Formula{Of: SSESpeed}, Validity: tailSamples,
 		Statistics: StatisticsPath{"output_speed_per_request_sse_tok_s", "%"}, Parity: &Parity{RowLabel: speedRow},
 	}
 	latency = family{
@@ -196,7 +193,7 @@ var (
 	}
 	itl = family{
 		Key: "itl_%_s", Label: "Inter-token latency %", Short: "ITL %", Unit: Milliseconds, Decimals: 2, Better: Lower,
-		Formula: Formula{Of: ITL}, Validity: tailAndHalf, Statistics: StatisticsPath{"itl_s", "%"},
+		Formula: Formula{Of: ITL}, Validity: tailSamples, Statistics: StatisticsPath{"itl_s", "%"},
 	}
 )
 

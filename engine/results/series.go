@@ -358,7 +358,7 @@ func (agg *Aggregator) Recent(phase int, seconds float64, now time.Time) (Recent
 			users[ended[i].User] = true
 		}
 		return nil
-	}, 0, seconds, fmt.Sprintf("last %.0f s", seconds))
+	}, 0, 0, seconds, fmt.Sprintf("last %.0f s", seconds))
 	if err != nil {
 		return r, err
 	}

@@ -9,13 +9,14 @@ import (
 // sumAndCount is a sum over the requests for which a quantity is known, and their number.
 type sumAndCount struct {
 	sum float64
+	max float64 // largest value
 	n   int
 }
 
-func (c *sumAndCount) add(v float64) { c.sum, c.n = c.sum+v, c.n+1 }
+func (c *sumAndCount) add(v float64) { c.sum, c.max, c.n = c.sum+v, max(c.max, v), c.n+1 }
 
 func (c *sumAndCount) addTimes(o sumAndCount, times int) {
-	c.sum, c.n = c.sum+float64(times)*o.sum, c.n+times*o.n
+	c.sum, c.max, c.n = c.sum+float64(times)*o.sum, max(c.max, o.max), c.n+times*o.n
 }
 
 // Tally sums the quantities of requests, over all and over the successful ones.
@@ -74,7 +75,10 @@ type measuredSums struct {
 	divisor    string  // description of seconds, for Figure.Method
 	measured   int     // number of requests
 	failed     int
-	clockSteps int // requests that end before their start or first token
+	missing    int             // measured requests whose rows could not be read, at most
+	undefined  [quantities]int // successful requests that can't have the quantity
+	overCached int             // requests with more cached than input tokens
+	clockSteps int             // requests that end before their start or first token
 	errors     [math.MaxUint8 + 1]int
 	histograms [quantities]*histogram
 	ranks      rankSet
@@ -88,8 +92,9 @@ func percentileQuantities(metrics []*Metric) (used [quantities]bool) {
 	return used
 }
 
-// computeSums sums the requests of a scan, which visits at most n.
-func computeSums(rows requestScan, n int, seconds float64, over string) (*measuredSums, error) {
+// computeSums sums the requests of a scan, which visits at most n. Further requests may
+// have been measured whose rows are missing.
+func computeSums(rows requestScan, n, missing int, seconds float64, over string) (*measuredSums, error) {
 	parts := make([]*measuredSums, min(workerCount(), 1+n/blockRows))
 	for w := range parts {
 		parts[w] = new(measuredSums)
@@ -106,10 +111,11 @@ func computeSums(rows requestScan, n int, seconds float64, over string) (*measur
 	for _, more := range parts[1:] {
 		s.merge(more)
 	}
-	s.seconds, s.divisor, s.ranks.workers = seconds, over, len(parts)
+	s.seconds, s.divisor, s.missing, s.ranks.workers = seconds, over, missing, len(parts)
 	for _, m := range Metrics {
 		if m.Formula.Kind == Percentile {
 			s.ranks.wantPercentile(m.Formula.Of, s.successful[m.Formula.Of].n, m.Formula.Percentile)
+			s.ranks.wantBounds(m.Formula.Of, s.unknownOf(m.Formula.Of), m.Formula.Percentile)
 		}
 	}
 	return s, s.ranks.resolve(&s.histograms, rows)
@@ -120,6 +126,9 @@ func (s *measuredSums) add(r *Request) {
 	if d := r.seconds(); d < 0 || r.TTFT > d+clockSlack {
 		s.clockSteps++
 	}
+	if r.Cached > r.Input && r.Input >= 0 {
+		s.overCached++
+	}
 	if r.Failed {
 		s.failed++
 		s.errors[r.kind]++
@@ -127,6 +136,9 @@ func (s *measuredSums) add(r *Request) {
 	for q := range Quantity(quantities) {
 		v := q.Value(r)
 		if math.IsNaN(v) {
+			if !r.Failed && !q.defined(r) {
+				s.undefined[q]++
+			}
 			continue
 		}
 		s.Tally.add(q, v, r.Failed)
@@ -138,6 +150,10 @@ func (s *measuredSums) add(r *Request) {
 
 func (s *measuredSums) merge(o *measuredSums) {
 	s.measured, s.failed, s.clockSteps = s.measured+o.measured, s.failed+o.failed, s.clockSteps+o.clockSteps
+	s.overCached += o.overCached
+	for q, n := range o.undefined {
+		s.undefined[q] += n
+	}
 	for k, n := range o.errors {
 		s.errors[k] += n
 	}
@@ -179,7 +195,17 @@ func (s *measuredSums) figures() Figures {
 			f.Method = "sum of " + m.Formula.Of.name() + " / sum of " + m.Formula.Over.name()
 		case Percentile:
 			f.Value, f.Method = s.ranks.percentile(m.Formula.Of, m.Formula.Percentile), percentile.Method
-			f.Invalid = m.invalidReason(f.N, s.measured)
+		}
+		s.complete(m, &f)
+		if reason := m.invalidReason(f.N); reason != "" {
+			f.addReason(Reason{ID: FewSamples, Text: reason, Class: Invalid})
+		}
+		if reason := m.outOfRangeReason(f.Value); reason != "" {
+			f.addReason(Reason{ID: OutOfRange, Text: reason, Class: Invalid})
+		}
+		if m.Formula.Of == CachedOfInput && s.overCached > 0 {
+			f.addReason(newReason(OutOfRange, float64(s.overCached)/float64(s.measured),
+				"more cached than input tokens in %s of %s requests", Count(s.overCached), Count(s.measured)))
 		}
 		out = append(out, f)
 	}

@@ -66,6 +66,9 @@ type table struct {
 	duplicates bitset // rows of a request that the file already contains
 	superseded bitset // rows of a request that a preferred file contains
 	lastStart  float64
+	lastPhase  uint16 // of the last row
+	filePhase  *int   // of all rows, in an analysis file
+	unreadable unreadable
 	latest     float64 // latest start or end of a row, Unix s
 }
 
@@ -78,6 +81,7 @@ func (t *table) add(key uint64, r *Request) error {
 	}
 	b := t.blocks[len(t.blocks)-1]
 	b.keys[at], b.rows[at] = key, *r
+	t.lastPhase = r.phase
 	t.n++
 	x := &t.extents[len(t.extents)-1]
 	x.n++

@@ -128,7 +128,7 @@ func TestPercentilesAreExact(t *testing.T) {
 				}
 				return nil
 			})
-		}, n, 1, "window")
+		}, n, 0, 1, "window")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,58 +14,93 @@ const (
 	maxUserSpeed = 2000.0
 )
 
-// validate adds the reasons why figures of the phase are invalid.
+// validate adds the reasons why figures of the phase are not exact.
 func (b *phaseBuilder) validate(s *measuredSums) error {
 	p := &b.phase
 	b.addContradictions()
+	if n := p.Unreadable; n > 0 {
+		b.add(newReason(UnreadableRows, float64(n)/float64(s.measured+n), "%s of %s rows could not be read",
+			Count(n), Count(b.span.total+n)))
+	}
 	w := p.Window
 	if w == nil {
-		b.invalid("measuring window unknown: no manifest row, statistics file or plan for this phase")
+		b.invalid(WindowInvalid, "measuring window unknown: no manifest row, statistics file or plan for this phase")
 		return nil
 	}
 	switch {
 	case w.End < w.Start:
-		b.invalid("settling not completed: the phase ended %.1f s too early", w.Start-w.End)
+		b.invalid(WindowInvalid, "settling not completed: the phase ended %.1f s too early", w.Start-w.End)
 	case s.measured == 0:
-		b.invalid("settling not completed: no request started in the measuring window")
+		b.invalid(WindowInvalid, "settling not completed: no request started in the measuring window")
 	case s.all[OutputTokens].sum == 0:
-		b.invalid("no output tokens")
+		b.invalid(WindowInvalid, "no output tokens")
 	}
 	if least := b.agg.planned[p.Index].MinMeasurement; w.Seconds < least {
-		b.invalid("measuring window too short: %.1f s, must be at least %.1f s", w.Seconds, least)
+		b.invalid(WindowInvalid, "measuring window too short: %.1f s, must be at least %.1f s", w.Seconds, least)
 	}
-	if s.clockSteps > 0 {
-		b.invalid("clock changed: %d request(s) end before their start or first token", s.clockSteps)
+	if n := s.clockSteps; n > 0 {
+		b.invalid(ClockStep, "clock changed: %s request(s) end before their start or first token", Count(n))
 	}
 	switch n, err := b.overlaps.count(b.scanAll); {
 	case err != nil:
 		return err
 	case n > 0:
-		b.invalid("%d request(s) start before the previous request of the same user ends", n)
+		b.invalid(ClockStep, "%s request(s) start before the previous request of the same user ends", Count(n))
 	case n < 0:
 		b.warn("overlapping requests not checked: more than %s rows are out of order",
 			Count(maxSorted))
 	}
-	if p95 := s.ranks.percentile(LocalSpeed, 95); p95 > maxUserSpeed {
-		b.warn("output speed p95 is %s tok/s: the server sends tokens in large chunks (stream_interval), "+
-			"so speeds per request are not meaningful", Decimal(p95, 0))
-	}
 	if n := p.Requests.NoStartTime; n > 0 {
-		b.warn("%d request(s) without start_time are counted in the total only", n)
+		b.add(newReason(UnreadableRows, float64(n)/float64(s.measured+n),
+			"%s request(s) without start_time are counted in the total only", Count(n)))
+	}
+	if s.measured > 0 {
+		b.checkWindow()
 	}
 	return nil
 }
+
+// checkWindow adds the reasons for an estimated window and for parts of it without rows.
+func (b *phaseBuilder) checkWindow() {
+	p, w := &b.phase, b.phase.Window
+	if w.Source == Estimated {
+		margin := startMargin + max(0, w.End-b.span.last)
+		b.add(newReason(WindowEstimated, margin/w.Seconds, "measuring window estimated from the plan, ±%.1f s", margin))
+		return // it ends with the rows
+	}
+	for _, gap := range b.activity.gaps() {
+		share := gap.seconds / w.Seconds
+		switch {
+		case share <= exactShare:
+		case gap.atEnd:
+			b.add(newReason(RowsMissing, share, "the rows end %s s before the measuring window does", Decimal(gap.seconds, 1)))
+		case gap.atStart:
+			b.add(newReason(RowsMissing, share, "the rows begin %s s after the measuring window does", Decimal(gap.seconds, 1)))
+		default:
+			b.add(newReason(RowsMissing, share, "no request in flight for %s s within the measuring window: "+
+				"the clock changed, the server was unreachable, or rows are missing", Decimal(gap.seconds, 1)))
+		}
+	}
+	// Each user may start one more request while the phase ends.
+	if n := p.Requests.After; n > max(1, p.Concurrency) && w.Source == FromManifest {
+		b.add(newReason(ClockStep, float64(n)/float64(n+p.Requests.Measured),
+			"%s request(s) start after the end of the measuring window: the clocks of rows and manifest may differ", Count(n)))
+	}
+}
+
+// startMargin is the uncertainty, in seconds, of the start of an estimated window.
+const startMargin = 1.0
 
 // addContradictions adds contradictions in the output, as reasons and as errors of the run.
 func (b *phaseBuilder) addContradictions() {
 	p := &b.phase
 	if n := len(b.manifest); n > 1 {
-		b.invalid("%s: phase %d occurs %d times", ManifestFile, p.Index, n)
+		b.invalid(Contradiction, "%s: phase %d occurs %d times", ManifestFile, p.Index, n)
 	}
 	for _, name := range sortedKeys(b.agg.analysis) {
 		t := b.agg.analysis[name]
 		if n := t.duplicates.count(); n > 0 && t.extents[0].containsPhase(p.Index) {
-			b.invalid("%s: %d duplicate row(s) not counted", name, n)
+			b.invalid(Contradiction, "%s: %d duplicate row(s) not counted", name, n)
 		}
 	}
 	b.errors = append(b.errors, p.Invalid...)

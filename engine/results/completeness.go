@@ -1,0 +1,258 @@
+package results
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/agentperf/agentperf-tui/engine/percentile"
+)
+
+// Class tells how far a figure can be relied on.
+type Class string
+
+// Classes of figures, from best to worst.
+const (
+	Exact     Class = "exact"     // at most 0.1 % of what it rests on is unknown
+	Uncertain Class = "uncertain" // at most 1 %: the value has bounds
+	Invalid   Class = "invalid"   // more: a sum is a lower bound, anything else must not be used
+)
+
+// Limits of the unknown share for the classes.
+const (
+	exactShare     = 0.001
+	uncertainShare = 0.01
+)
+
+// classOf returns the class for an unknown share of the requests or of the window.
+func classOf(share float64) Class {
+	switch {
+	case share <= exactShare:
+		return Exact
+	case share <= uncertainShare:
+		return Uncertain
+	}
+	return Invalid
+}
+
+// rank orders classes; a higher rank is worse.
+func (c Class) rank() int { return slices.Index([]Class{Exact, Uncertain, Invalid}, c) }
+
+// Worse returns the worse of two classes. The empty class is better than all.
+func (c Class) Worse(o Class) Class {
+	if o.rank() > c.rank() {
+		return o
+	}
+	return c
+}
+
+// ReasonID names a kind of reason why a figure is not exact.
+type ReasonID string
+
+// The reasons. A reason of a phase touches all its figures.
+const (
+	UnreadableRows  ReasonID = "unreadable-rows"  // rows of the phase could not be parsed
+	UnknownQuantity ReasonID = "unknown-quantity" // successful requests lack the value
+	WindowEstimated ReasonID = "window-estimated" // the client did not record the measuring window
+	RowsMissing     ReasonID = "rows-missing"     // no rows in a part of the window
+	ClockStep       ReasonID = "clock-step"       // times contradict each other
+	OutOfRange      ReasonID = "out-of-range"     // the value can't be true
+	FewSamples      ReasonID = "few-samples"      // too few requests for the percentile
+	NotSettled      ReasonID = "not-settled"      // throughput or TTFT drift within the window
+	WindowInvalid   ReasonID = "window-invalid"   // there is no measuring window, or it is too short
+	Contradiction   ReasonID = "contradiction"    // the output contradicts itself
+	InFlight        ReasonID = "in-flight"        // requests in flight are not counted yet
+)
+
+// Reason says why a figure is not exact, or what to know about an exact one.
+type Reason struct {
+	ID    ReasonID `json:"id"`
+	Text  string   `json:"text"`
+	Class Class    `json:"class"` // of the figures that it touches; exact: a note
+	// Share of the requests or of the window that is unknown, from 0 to 1.
+	Share float64 `json:"share,omitempty"`
+}
+
+// newReason returns a reason whose class follows from the unknown share.
+func newReason(id ReasonID, share float64, format string, args ...any) Reason {
+	return Reason{ID: id, Text: fmt.Sprintf(format, args...), Class: classOf(share), Share: share}
+}
+
+// unknownOf returns the number of measured requests for which the quantity is unknown:
+// successful ones that lack it, and those whose rows are missing. A failed request has no
+// tokens and no times of tokens by definition. Neither has a speed if it returned at most
+// one token.
+func (s *measuredSums) unknownOf(q Quantity) int {
+	return max(0, s.measured-s.failed-s.undefined[q]-s.successful[q].n) + s.missing
+}
+
+// expected returns the number of measured requests that should have the quantity.
+func (s *measuredSums) expected(q Quantity) int { return s.measured - s.undefined[q] + s.missing }
+
+// defined reports whether a request should have the quantity if it succeeded.
+func (q Quantity) defined(r *Request) bool {
+	switch q {
+	case LocalSpeed, SSESpeed, ITL:
+		return r.Output < 0 || r.Output > 1
+	}
+	return true
+}
+
+// complete sets class, bounds and reasons of a figure from the requests that it rests on.
+func (s *measuredSums) complete(m *Metric, f *Figure) {
+	q := m.Formula.Of
+	if m.Formula.Kind == ClientReported {
+		return
+	}
+	unknown := s.unknownOf(q)
+	f.Of = s.expected(q)
+	if unknown == 0 || f.Of == 0 {
+		return
+	}
+	own := unknown - s.missing
+	share := float64(unknown) / float64(f.Of)
+	if own > 0 {
+		r := newReason(UnknownQuantity, float64(own)/float64(f.Of), "%s unknown in %s of %s requests",
+			q.name(), Count(own), Count(f.Of))
+		f.addReason(r)
+	}
+	f.Class = f.Class.Worse(classOf(share))
+	f.Low, f.High = s.boundsOf(m, f.Value, unknown)
+}
+
+// boundsOf returns the lowest and the highest possible value of a figure if the quantity of a
+// number of requests is unknown: each may be from 0 to the largest known value.
+func (s *measuredSums) boundsOf(m *Metric, value float64, unknown int) (low, high float64) {
+	q := m.Formula.Of
+	all, ok := s.all[q], s.successful[q]
+	u := float64(unknown)
+	switch m.Formula.Kind {
+	case Rate, Sum:
+		seconds := 1.0
+		if m.Formula.Kind == Rate {
+			seconds = s.seconds
+		}
+		return value, (all.sum + u*all.max) / seconds
+	case Mean:
+		n := float64(ok.n) + u
+		return ok.sum / n, (ok.sum + u*ok.max) / n
+	case Share:
+		over := s.all[m.Formula.Over]
+		more := u * over.max
+		return all.sum / (over.sum + more), (all.sum + more) / (over.sum + more)
+	case Percentile:
+		if s.ranks.n[q] == 0 {
+			return math.NaN(), math.NaN()
+		}
+		return s.ranks.percentileBounds(q, unknown, m.Formula.Percentile)
+	}
+	return math.NaN(), math.NaN()
+}
+
+// shiftedRanks returns the ranks among n known values between which a percentile lies if
+// further values are unknown and all are below (first) or above (second) the known ones.
+func shiftedRanks(n, unknown int, p float64) (ranks [2][2]int, fraction float64) {
+	low, high, fraction := percentile.Ranks(n+unknown, p)
+	clamp := func(rank int) int { return min(max(rank, 0), n-1) }
+	ranks[0] = [2]int{clamp(low - unknown), clamp(high - unknown)}
+	ranks[1] = [2]int{clamp(low), clamp(high)}
+	return ranks, fraction
+}
+
+// wantBounds adds the ranks that percentileBounds needs.
+func (s *rankSet) wantBounds(of Quantity, unknown int, p float64) {
+	if s.n[of] == 0 || unknown == 0 {
+		return
+	}
+	ranks, _ := shiftedRanks(s.n[of], unknown, p)
+	s.want[of] = append(s.want[of], ranks[0][0], ranks[0][1], ranks[1][0], ranks[1][1])
+}
+
+// percentileBounds returns the bounds of a percentile. They are as far apart as the known
+// values allow; unknown values beyond these would move them further.
+func (s *rankSet) percentileBounds(of Quantity, unknown int, p float64) (low, high float64) {
+	ranks, fraction := shiftedRanks(s.n[of], unknown, p)
+	at := func(r [2]int) float64 {
+		return percentile.Interpolate(s.found[of][r[0]], s.found[of][r[1]], fraction)
+	}
+	return at(ranks[0]), at(ranks[1])
+}
+
+// addReason adds a reason, and worsens the class of the figure to that of the reason.
+func (f *Figure) addReason(r Reason) {
+	f.Reasons = append(f.Reasons, r)
+	f.Class = f.Class.Worse(r.Class)
+	if r.Class == Invalid && f.Invalid == "" {
+		f.Invalid = r.Text
+	}
+}
+
+// widen widens the bounds for an unknown share of the window: what was not counted in it
+// could raise or lower a rate or a sum by that share.
+func (f *Figure) widen(m *Metric, share float64) {
+	if math.IsNaN(f.Value) || m.Formula.Kind == ClientReported {
+		return
+	}
+	low, high := f.Low, f.High
+	if math.IsNaN(low) {
+		low, high = f.Value, f.Value
+	}
+	f.Low, f.High = min(low, f.Value*(1-share)), max(high, f.Value*(1+share))
+}
+
+// finish applies the reasons of a phase to its figures.
+func (p *Phase) finish() {
+	for i := range p.Figures {
+		f := &p.Figures[i]
+		m := FindMetric(f.Key)
+		if math.IsNaN(f.Value) {
+			f.Class, f.Low, f.High = "", math.NaN(), math.NaN()
+			continue
+		}
+		f.Class = f.Class.Worse(Exact)
+		for _, r := range p.Reasons {
+			f.Class = f.Class.Worse(r.Class)
+			if r.Share > 0 && (r.ID == RowsMissing || r.ID == WindowEstimated) {
+				f.widen(m, r.Share)
+			}
+		}
+		sum := m != nil && (m.Formula.Kind == Rate || m.Formula.Kind == Sum)
+		switch {
+		case f.Class == Invalid && sum && isIncomplete(slices.Concat(f.Reasons, p.Reasons)):
+			f.AtLeast, f.Low, f.High = true, f.Value, math.NaN()
+		case f.Class != Uncertain:
+			f.Low, f.High = math.NaN(), math.NaN()
+		}
+	}
+}
+
+// isIncomplete reports whether a figure is invalid only because requests or values are
+// missing, so that a sum is a lower bound.
+func isIncomplete(reasons []Reason) bool {
+	return !slices.ContainsFunc(reasons, func(r Reason) bool {
+		return r.Class == Invalid && r.ID != UnknownQuantity && r.ID != UnreadableRows && r.ID != RowsMissing
+	})
+}
+
+// ReasonsOf returns all reasons that touch a figure of the phase: its own and those of the
+// phase.
+func (p *Phase) ReasonsOf(f Figure) []Reason { return slices.Concat(f.Reasons, p.Reasons) }
+
+// Mark returns how a figure is marked: "!" if it is invalid, "±" if it is uncertain, else "".
+func (f Figure) Mark() string {
+	switch f.Class {
+	case Invalid:
+		return "!"
+	case Uncertain:
+		return "±"
+	}
+	return ""
+}
+
+// HalfWidth returns the largest distance of a bound from the value, 0 if it has no bounds.
+func (f Figure) HalfWidth() float64 {
+	if f.Class != Uncertain || math.IsNaN(f.Low) || math.IsNaN(f.High) {
+		return 0
+	}
+	return max(f.Value-f.Low, f.High-f.Value, 0)
+}

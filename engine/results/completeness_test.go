@@ -1,0 +1,222 @@
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// completeRow is row i of a phase of 300 s with 12 users, one request in 250 ms.
+func completeRow(i int, more string) string {
+	start := 1000 + 0.25*float64(i)
+	text := fmt.Sprintf(`{"phase_idx":0,"concurrency":12,"conversation_id":"c%d","conversation_idx":%d,"user_id":%d,`+
+		`"request_id":"r%d","start_time":%g,"end_time":%g,"server_input_tokens":100,"server_output_tokens":30,`+
+		`"server_cached_tokens":40,"ttft":%g,"itl":0.01,"sse_output_speed":90,"success":true`,
+		i%40, i/40, i%12, i, start, start+0.5, 0.1+float64(i%100)/1000)
+	if more != "" {
+		text += "," + more
+	}
+	return text + "}"
+}
+
+const completeWindow = `{"phase_idx":0,"settling_end":1000,"actual_phase_end":1300}`
+
+// rowsWith returns 1200 rows; change may replace a row, or drop it by returning "".
+func rowsWith(change func(i int, row string) string) []string {
+	var rows []string
+	for i := range 1200 {
+		if row := change(i, completeRow(i, "")); row != "" {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// aggregateAny adds rows of which some can't be read.
+func aggregateAny(t *testing.T, rows []string) *Aggregator {
+	t.Helper()
+	f := NewAggregator()
+	t.Cleanup(f.Close)
+	if err := f.AddManifestRow([]byte(completeWindow)); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows {
+		_ = f.AddRequestRow([]byte(row))
+	}
+	return f
+}
+
+func TestClassesOfFigures(t *testing.T) {
+	t.Parallel()
+	noOutput := func(every int) func(int, string) string {
+		return func(i int, row string) string {
+			if i%every == 0 {
+				return strings.Replace(row, `"server_output_tokens":30`, `"server_output_tokens":null`, 1)
+			}
+			return row
+		}
+	}
+	noTTFT := func(n int) func(int, string) string {
+		return func(i int, row string) string {
+			if i < n {
+				row, _, _ = strings.Cut(row, `"ttft"`)
+				return row + `"success":true}`
+			}
+			return row
+		}
+	}
+	unreadable := func(n int) func(int, string) string {
+		return func(i int, row string) string {
+			if i%(1200/n) == 0 {
+				return row[:60]
+			}
+			return row
+		}
+	}
+	keep := func(from, to int) func(int, string) string {
+		return func(i int, row string) string {
+			if i < from || i >= to {
+				return ""
+			}
+			return row
+		}
+	}
+	tests := []struct {
+		name    string
+		rows    func(i int, row string) string
+		key     string
+		class   Class
+		text    string
+		reasons []ReasonID
+	}{
+		{"all known", keep(0, 1200), Primary, Exact, "120.0 tok/s", nil},
+		{"one unknown", noOutput(1200), Primary, Exact, "119.9 tok/s", []ReasonID{UnknownQuantity}},
+		{"0.5 % unknown", noOutput(200), Primary, Uncertain, "119.4 ±0.6 tok/s", []ReasonID{UnknownQuantity}},
+		{"4 % unknown", noOutput(25), Primary, Invalid, "≥ 115.2 tok/s", []ReasonID{UnknownQuantity}},
+		{"half unknown", noOutput(2), Primary, Invalid, "≥ 60.0 tok/s", []ReasonID{UnknownQuantity}},
+		{"sum", noOutput(25), OutputSum, Invalid, "≥ 34,560 tok", []ReasonID{UnknownQuantity}},
+		{"mean", noOutput(200), AvgOutput, Uncertain, "30.0 ±0.2 tok", []ReasonID{UnknownQuantity}},
+		{"mean over 1 %", noOutput(25), AvgOutput, Invalid, "30.0 tok", []ReasonID{UnknownQuantity}},
+		{"other quantity", noOutput(2), TTFT50, Exact, "0.150 s", nil},
+		{"percentile", noTTFT(12), TTFT50, Uncertain, "0.150 ±0.001 s", []ReasonID{UnknownQuantity}},
+		{"percentile over 1 %", noTTFT(13), TTFT50, Invalid, "0.150 s", []ReasonID{UnknownQuantity}},
+		{"one unreadable row", unreadable(1), Primary, Exact, "119.9 tok/s", []ReasonID{UnreadableRows}},
+		{"12 unreadable rows", unreadable(12), Primary, Uncertain, "118.8 ±1.2 tok/s", []ReasonID{UnreadableRows}},
+		{"half unreadable", unreadable(600), Primary, Invalid, "≥ 60.0 tok/s", []ReasonID{UnreadableRows}},
+		{"half unreadable, percentile", unreadable(600), TTFT95, Invalid, "", []ReasonID{UnreadableRows}},
+		{"rows end early", keep(0, 840), Primary, Invalid, "≥ 84.0 tok/s", []ReasonID{RowsMissing}},
+		{"rows end a bit early", keep(0, 1160), Primary, Invalid, "", []ReasonID{RowsMissing}},
+		{"rows begin late", keep(300, 1200), Primary, Invalid, "≥ 90.0 tok/s", []ReasonID{RowsMissing}},
+		{"hole in the rows", func(i int, row string) string {
+			if i >= 400 && i < 800 {
+				return ""
+			}
+			return row
+		}, Primary, Invalid, "≥ 80.0 tok/s", []ReasonID{RowsMissing}},
+		{"more cached than input tokens", func(_ int, row string) string {
+			return strings.Replace(row, `"server_cached_tokens":40`, `"server_cached_tokens":150`, 1)
+		}, "cache_hit_rate", Invalid, "150.0 %", []ReasonID{OutOfRange, OutOfRange}},
+		{"one token has no speed", func(i int, row string) string {
+			if i%2 == 0 {
+				row = strings.Replace(row, `"server_output_tokens":30`, `"server_output_tokens":1`, 1)
+				return strings.Replace(row, `"itl":0.01`, `"itl":null`, 1)
+			}
+			return row
+		}, LocalSpeed50, Exact, "100.0 tok/s", nil},
+		{"failed requests have no tokens", func(i int, row string) string {
+			if i%25 == 0 {
+				row, _, _ = strings.Cut(row, `"server_input_tokens"`)
+				return row + `"server_output_tokens":null,"success":false}`
+			}
+			return row
+		}, Primary, Exact, "115.2 tok/s", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			p := only(t, aggregateAny(t, rowsWith(tt.rows)))
+			f := p.Figures.Get(tt.key)
+			if f.Class != tt.class || tt.text != "" && f.Text() != tt.text {
+				t.Errorf("%s is %q, want %s is %q; reasons %+v", f.Class, f.Text(), tt.class, tt.text, p.ReasonsOf(f))
+			}
+			var ids []ReasonID
+			for _, r := range p.ReasonsOf(f) {
+				ids = append(ids, r.ID)
+			}
+			if !slices.Equal(ids, tt.reasons) {
+				t.Errorf("reasons %v, want %v", ids, tt.reasons)
+			}
+			if (f.Class == Invalid) != (f.Invalid != "" || len(p.Invalid) > 0) {
+				t.Errorf("class %s, but invalid %q and %q", f.Class, f.Invalid, p.Invalid)
+			}
+		})
+	}
+}
+
+// The bounds must contain the value that the figure has if the unknown values are known.
+func TestBoundsContainTheTruth(t *testing.T) {
+	t.Parallel()
+	truth := only(t, aggregateAny(t, rowsWith(func(_ int, row string) string { return row })))
+	for _, every := range []int{110, 150, 300, 599} {
+		for name, change := range map[string]func(i int, row string) string{
+			"unreadable": func(i int, row string) string {
+				if i%every == every/2 {
+					return "{" + row
+				}
+				return row
+			},
+			"unknown": func(i int, row string) string {
+				if i%every == every/2 {
+					row, _, _ = strings.Cut(row, `"server_input_tokens"`)
+					return row + `"success":true}`
+				}
+				return row
+			},
+		} {
+			p := only(t, aggregateAny(t, rowsWith(change)))
+			for _, f := range p.Figures {
+				want := truth.Figures.Get(f.Key)
+				if f.Class != Uncertain || math.IsNaN(want.Value) || want.Class == Invalid {
+					continue
+				}
+				if !(f.Low <= want.Value+1e-9 && want.Value <= f.High+1e-9) {
+					t.Errorf("%s, every %d: %s from %g to %g, truth %g", name, every, f.Key, f.Low, f.High, want.Value)
+				}
+			}
+		}
+	}
+}
+
+func TestFigureJSONKeepsItsClass(t *testing.T) {
+	t.Parallel()
+	p := only(t, aggregateAny(t, rowsWith(func(i int, row string) string {
+		if i%25 == 0 {
+			return strings.Replace(row, `"server_output_tokens":30`, `"server_output_tokens":null`, 1)
+		}
+		return row
+	})))
+	data, err := json.Marshal(p.Figures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Figures
+	if err := json.Unmarshal(data, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range p.Figures {
+		f := got.Get(want.Key)
+		if f.Class != want.Class || f.Text() != want.Text() || f.Of != want.Of || len(f.Reasons) != len(want.Reasons) {
+			t.Errorf("%s: read back %+v, want %+v", want.Key, f, want)
+		}
+	}
+	var old Figures
+	if err := json.Unmarshal([]byte(`{"ttft_p50_s":{"value":1,"invalid":"3 samples"}}`), &old); err != nil {
+		t.Fatal(err)
+	}
+	if f := old.Get(TTFT50); f.Class != Invalid {
+		t.Errorf("without a class: %+v", f)
+	}
+}
