@@ -33,6 +33,7 @@ type Phase struct {
 	Warnings    []string        `json:"warnings"`                  // for the reader of the figures
 	Reasons     []Reason        `json:"reasons"`                   // why its figures are not exact, those of Invalid included
 	Unreadable  int             `json:"unreadable_rows,omitempty"` // rows of the phase that could not be parsed, at most
+	Steady      *Steady         `json:"steady_state,omitempty"`    // nil if there are too few requests to tell
 	Statistics  json.RawMessage `json:"-"`                         // as written by the client; nil if there are none
 }
 
@@ -183,6 +184,7 @@ type phaseBuilder struct {
 	phase    Phase
 	overlaps *overlapCounter
 	activity *activity
+	steady   *steadiness
 	errors   []string
 }
 
@@ -332,7 +334,7 @@ func newWindow(start, end float64, source string) *Window {
 func (b *phaseBuilder) countOutsideWindow() error {
 	w, n := b.phase.Window, b.phase.Requests
 	seen := overlapCounter{window: w}
-	b.activity = newActivity(w)
+	b.activity, b.steady = newActivity(w), &steadiness{window: w}
 	err := b.scanAll(1, func(_ int, r *Request) {
 		failed := 0
 		if r.Failed {
@@ -350,6 +352,7 @@ func (b *phaseBuilder) countOutsideWindow() error {
 		}
 		seen.add(r)
 		b.activity.add(r)
+		b.steady.add(r)
 	})
 	b.overlaps = &seen
 	return err

@@ -57,6 +57,9 @@ func (b *phaseBuilder) validate(s *measuredSums) error {
 	if s.measured > 0 {
 		b.checkWindow()
 	}
+	if p.Steady = b.steady.result(); p.Steady != nil && p.Steady.Drift && len(p.Invalid) == 0 {
+		b.add(Reason{ID: NotSettled, Class: Exact, Text: "not in a steady state: " + p.Steady.Text()})
+	}
 	return nil
 }
 
