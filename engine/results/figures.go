@@ -32,7 +32,9 @@ type Figure struct {
 
 // figure returns a figure of the metric without data.
 func (m *Metric) figure() Figure {
-	return Figure{Key: m.Key, Label: m.Label, Unit: m.Unit.Name, Value: math.NaN(), Client: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	f := noFigure(m.Key)
+	f.Label, f.Unit = m.Label, m.Unit.Name
+	return f
 }
 
 // Text returns the value with thousands separators and unit, or "-" if there is no data:
@@ -142,7 +144,12 @@ func (fs Figures) Get(key string) Figure {
 	if i := slices.IndexFunc(fs, func(f Figure) bool { return f.Key == key }); i >= 0 {
 		return fs[i]
 	}
-	return Figure{Key: key, Value: math.NaN(), Client: math.NaN(), Low: math.NaN(), High: math.NaN()}
+	return noFigure(key)
+}
+
+func noFigure(key string) Figure {
+	nan := math.NaN()
+	return Figure{Key: key, Value: nan, Client: nan, Low: nan, High: nan}
 }
 
 // MarshalJSON writes an object with one member per figure, in display order.

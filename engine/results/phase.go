@@ -29,10 +29,10 @@ type Phase struct {
 	Requests    *Requests       `json:"requests"`                 // nil if the window is unknown
 	Errors      map[string]int  `json:"errors_by_kind,omitempty"` // failed measured requests; "unknown" without a kind
 	Figures     Figures         `json:"figures"`
-	Invalid     []string        `json:"invalid"`                   // why all figures of the phase are invalid; empty if they are valid
+	Invalid     []string        `json:"invalid"`                   // why all figures are invalid; empty if they are valid
 	Warnings    []string        `json:"warnings"`                  // for the reader of the figures
-	Reasons     []Reason        `json:"reasons"`                   // why its figures are not exact, those of Invalid included
-	Unreadable  int             `json:"unreadable_rows,omitempty"` // rows of the phase that could not be parsed, at most
+	Reasons     []Reason        `json:"reasons"`                   // why its figures are not exact, with those of Invalid
+	Unreadable  int             `json:"unreadable_rows,omitempty"` // that could not be parsed, at most
 	Steady      *Steady         `json:"steady_state,omitempty"`    // nil if there are too few requests to tell
 	Statistics  json.RawMessage `json:"-"`                         // as written by the client; nil if there are none
 }

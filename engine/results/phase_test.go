@@ -248,7 +248,8 @@ func TestSpeedsOfChunkedOutputAreInvalid(t *testing.T) {
 	}
 	p := only(t, aggregate(t, window, "", rows...))
 	for _, key := range []string{LocalSpeed50, "itl_p50_s"} {
-		if f := p.Figures.Get(key); f.Class != Invalid || !strings.Contains(f.Invalid, "the server sends tokens in large chunks") {
+		if f := p.Figures.Get(key); f.Class != Invalid ||
+			!strings.Contains(f.Invalid, "the server sends tokens in large chunks") {
 			t.Errorf("%s: %+v", key, f)
 		}
 	}

@@ -36,20 +36,28 @@ func TestSteadyState(t *testing.T) {
 		most, least  float64 // of the settling that would have sufficed, s
 	}{
 		{"steady", constant(0.2), constant(1), false, 0, 0},
-		{"throughput grows in the first fifth", constant(0.2), rampUp, true, 200, 40},
-		{"TTFT grows in the first fifth", func(at float64) float64 { return 0.2 * rampUp(at) }, constant(1), true, 200, 40},
+		{"throughput grows in the first fifth", constant(0.2), rampUp, true, 200, 20},
+		{"TTFT grows in the first fifth", func(at float64) float64 { return 0.2 * rampUp(at) }, constant(1), true, 200, 20},
 		{"throughput grows throughout", constant(0.2), func(at float64) float64 { return 1 + at }, true, 0, 0},
 		{"throughput falls throughout", constant(0.2), func(at float64) float64 { return 2 - at }, true, 0, 0},
 		{"a change of 2 %", constant(0.2), func(at float64) float64 { return 1 + at*0.02 }, false, 0, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			p := only(t, aggregate(t, `{"phase_idx":0,"settling_end":1000,"actual_phase_end":1605}`, "", loadRows(7, tt.ttft, tt.output)...))
+			p := only(
+				t,
+				aggregate(
+					t,
+					`{"phase_idx":0,"settling_end":1000,"actual_phase_end":1605}`,
+					"",
+					loadRows(7, tt.ttft, tt.output)...),
+			)
 			s := p.Steady
 			if s == nil || s.Drift != tt.drift {
 				t.Fatalf("%+v", s)
 			}
-			if more := float64(s.MoreSettling); tt.most > 0 && !(tt.least <= more && more <= tt.most) || tt.most == 0 && !math.IsNaN(more) {
+			if more := float64(s.MoreSettling); tt.most > 0 && !(tt.least <= more && more <= tt.most) ||
+				tt.most == 0 && !math.IsNaN(more) {
 				t.Errorf("%g s more settling: %s", more, s.Text())
 			}
 			if marked := strings.Contains(strings.Join(p.Warnings, "\n"), "not in a steady state"); marked != tt.drift {
