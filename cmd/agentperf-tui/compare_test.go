@@ -101,7 +101,7 @@ func TestPlaybackOfEndedRun(t *testing.T) {
 	term.WaitFor("2:29 of 2:29")
 	term.Press("<")
 	term.WaitFor("2:21 of 2:29")
-	term.WaitFor("measured so far")
+	term.WaitFor("~ so far")
 	term.Press("p")
 	term.WaitFor("✓ done")
 	term.Press("ctrl+c")

@@ -60,7 +60,8 @@ directories of other tools; newest first.`,
 			levels := strings.Trim(strings.ReplaceAll(fmt.Sprint(r.Levels), " ", ","), "[]")
 			row := []string{string(r.State), clip(r.Name, 48), r.ID, r.Source, levels}
 			for _, m := range results.RunsColumnMetrics {
-				row = append(row, m.RunsText(r.Figures.Get(m.Key).Value, m.Decimals))
+				f := r.Figures.Get(m.Key)
+				row = append(row, f.Marked(m.RunsText(f.Value, m.Decimals)))
 			}
 			rows = append(rows, append(row, sinceText(r.Since), clip(r.Message, 120)))
 		}

@@ -44,6 +44,7 @@ type PlannedPhase struct {
 type Aggregator struct {
 	planned    map[int]PlannedPhase
 	startTime  float64 // Unix s; NaN if unknown
+	running    bool    // the client has not ended
 	restarts   restartDetector
 	live       table
 	analysis   map[string]*table // by file name
@@ -96,6 +97,10 @@ func (agg *Aggregator) AddPlan(planned ...PlannedPhase) {
 		agg.planned[l.Phase] = l
 	}
 }
+
+// SetRunning sets whether the client is running. Phases that it has not completed are
+// then provisional.
+func (agg *Aggregator) SetRunning(running bool) { agg.running = running }
 
 // SetStart sets the time of the last client start, as recorded in the event log. Rows of
 // earlier starts are not counted. If it is not set, restarts are detected from the rows.

@@ -209,7 +209,7 @@ func (p *Phase) finish() {
 			f.Class, f.Low, f.High = "", math.NaN(), math.NaN()
 			continue
 		}
-		f.Class = f.Class.Worse(Exact)
+		f.Class, f.Provisional = f.Class.Worse(Exact), p.Provisional
 		for _, r := range p.Reasons {
 			f.Class = f.Class.Worse(r.Class)
 			if r.Share > 0 && (r.ID == RowsMissing || r.ID == WindowEstimated) {

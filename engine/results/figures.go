@@ -23,11 +23,13 @@ type Figure struct {
 	Client  float64 // value in the client's statistics file if it differs by more than 1 %, else NaN
 	Invalid string  // why it is invalid, besides the reasons for its phase; empty if it is valid
 
-	Of        int      // number of requests that should be behind it; 0 if unknown
-	Class     Class    // empty if Value is NaN
-	Low, High float64  // bounds of the true value if it is uncertain, else NaN
-	AtLeast   bool     // the true value is at least Value
-	Reasons   []Reason // why it is not exact, those of its phase included, and notes
+	Of        int     // number of requests that should be behind it; 0 if unknown
+	Class     Class   // empty if Value is NaN
+	Low, High float64 // bounds of the true value if it is uncertain, else NaN
+	AtLeast   bool    // the true value is at least Value
+	// Provisional reports that the phase has not ended.
+	Provisional bool
+	Reasons     []Reason // why it is not exact, those of its phase included, and notes
 }
 
 // figure returns a figure of the metric without data.
@@ -38,7 +40,8 @@ func (m *Metric) figure() Figure {
 }
 
 // Text returns the value with thousands separators and unit, or "-" if there is no data:
-// "≥ 1,234 tok/s" for a lower bound, "1,234 ±5 tok/s" for an uncertain value.
+// "≥ 1,234 tok/s" for a lower bound, "1,234 ±5 tok/s" for an uncertain value, and "~ 1,234
+// tok/s" for a provisional one.
 func (f Figure) Text() string {
 	text := f.text(f.Value)
 	switch half := f.HalfWidth(); {
@@ -50,7 +53,34 @@ func (f Figure) Text() string {
 		width, _, _ := strings.Cut(f.text(f.roundUp(half)), " ")
 		text = strings.TrimSpace(value + " ±" + width + " " + unit)
 	}
+	if f.Provisional && !math.IsNaN(f.Value) {
+		text = "~ " + text
+	}
 	return text
+}
+
+// IsInvalid reports whether the figure is invalid for a reason of its own or of its phase.
+func (f Figure) IsInvalid() bool { return f.Class == Invalid || f.Invalid != "" }
+
+// Marked returns a formatted value with the mark of the figure, for views without the
+// reasons: "≥ 1,234" or "! 1,234" if it is invalid, "1,234 ±" if it is uncertain, "~ 1,234"
+// if it is provisional.
+func (f Figure) Marked(value string) string {
+	if math.IsNaN(f.Value) {
+		return value
+	}
+	switch {
+	case f.AtLeast:
+		value = "≥ " + value
+	case f.IsInvalid():
+		value = "! " + value
+	case f.Class == Uncertain:
+		value += " ±"
+	}
+	if f.Provisional {
+		value = "~ " + value
+	}
+	return value
 }
 
 // roundUp rounds a value up to the displayed decimals.
@@ -93,6 +123,8 @@ type figureJSON struct {
 	High    Number   `json:"high,omitzero"`
 	AtLeast bool     `json:"at_least,omitempty"`
 	Reasons []Reason `json:"reasons,omitempty"`
+
+	Provisional bool `json:"provisional,omitempty"`
 }
 
 // MarshalJSON writes unknown values as null.
@@ -100,6 +132,7 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(figureJSON{
 		Value: Number(f.Value), Unit: f.Unit, N: f.N, Method: f.Method, Client: Number(f.Client), Invalid: f.Invalid,
 		Of: f.Of, Class: f.Class, Low: Number(f.Low), High: Number(f.High), AtLeast: f.AtLeast, Reasons: f.Reasons,
+		Provisional: f.Provisional,
 	})
 }
 
@@ -112,7 +145,7 @@ func (f *Figure) UnmarshalJSON(data []byte) error {
 	f.Value, f.Client = float64(v.Value), float64(v.Client)
 	f.N, f.Method, f.Invalid = v.N, v.Method, v.Invalid
 	f.Low, f.High, f.AtLeast = float64(v.Low), float64(v.High), v.AtLeast
-	f.Of, f.Class, f.Reasons = v.Of, v.Class, v.Reasons
+	f.Of, f.Class, f.Reasons, f.Provisional = v.Of, v.Class, v.Reasons, v.Provisional
 	if f.Class == "" && f.Invalid != "" { // written before figures had a class
 		f.Class = Invalid
 	}

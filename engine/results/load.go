@@ -32,6 +32,7 @@ type RunContext struct {
 	Planned []PlannedPhase // phases of the plan
 	// Partial is why the output of the run is incomplete; empty if complete or unknown.
 	Partial string
+	Running bool // the run has not ended
 	// Identity is the content of identity.json; nil if unknown.
 	Identity json.RawMessage
 }
@@ -77,6 +78,7 @@ func load(ctx context.Context, dir string, rc RunContext) (*loader, error) {
 	}
 	l := &loader{agg: NewAggregator(), logDir: logDir, context: rc}
 	l.agg.AddPlan(rc.Planned...)
+	l.agg.SetRunning(rc.Running)
 	if !rc.Start.IsZero() {
 		l.agg.SetStart(rc.Start)
 	}

@@ -33,6 +33,7 @@ type Phase struct {
 	Warnings    []string        `json:"warnings"`                  // for the reader of the figures
 	Reasons     []Reason        `json:"reasons"`                   // why its figures are not exact, with those of Invalid
 	Unreadable  int             `json:"unreadable_rows,omitempty"` // that could not be parsed, at most
+	Provisional bool            `json:"provisional,omitempty"`     // the phase has not ended
 	Steady      *Steady         `json:"steady_state,omitempty"`    // nil if there are too few requests to tell
 	Statistics  json.RawMessage `json:"-"`                         // as written by the client; nil if there are none
 }
@@ -130,6 +131,11 @@ func (agg *Aggregator) Snapshot(now time.Time) Run {
 		}
 		if err := b.build(); err != nil {
 			b.errors = append(b.errors, err.Error())
+		}
+		if agg.running && len(b.manifest) == 0 && b.stats == nil {
+			b.phase.Provisional = true
+			b.add(Reason{ID: InFlight, Class: Exact, Text: "the phase has not ended: requests in flight are not counted yet, " +
+				"so throughput starts too low"})
 		}
 		b.phase.finish()
 		if w := b.phase.Window; w != nil && w.End < w.Start {

@@ -29,6 +29,7 @@ type Summary struct {
 	Since   time.Time // last activity
 	Levels  []int
 	Figures results.Figures // of the highest concurrency level; nil without data
+	Doubts  []Doubt         // about figures that are not exact
 	Errors  int             // failed requests in all phases
 	Status  event.Status
 	Plan    []plan.Phase // none for external runs
@@ -54,6 +55,9 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 		if m.Runs != nil {
 			out.Add(m.Runs.Key, results.Number(s.Figures.Get(m.Key).Value))
 		}
+	}
+	if len(s.Doubts) > 0 {
+		out.Add("not_exact", s.Doubts)
 	}
 	out.Add("errors", s.Errors)
 	return out.MarshalJSON()
@@ -160,9 +164,28 @@ func (s *Store) fillFigures(ctx context.Context, ref Ref, sum *Summary) error {
 		}
 	}
 	if best >= 0 {
-		sum.Figures = run.Phases[best].Figures
+		sum.Figures, sum.Doubts = run.Phases[best].Figures, doubts(&run.Phases[best])
 	}
 	return nil
+}
+
+// Doubt says why a figure of the list is not exact.
+type Doubt struct {
+	Key     string           `json:"key"` // of the figure in the list
+	Class   results.Class    `json:"class"`
+	AtLeast bool             `json:"at_least,omitempty"`
+	Reasons []results.Reason `json:"reasons"`
+}
+
+func doubts(p *results.Phase) []Doubt {
+	var out []Doubt
+	for _, m := range results.Metrics {
+		f := p.Figures.Get(m.Key)
+		if m.Runs != nil && (f.Class == results.Invalid || f.Class == results.Uncertain) {
+			out = append(out, Doubt{m.Runs.Key, f.Class, f.AtLeast, p.ReasonsOf(f)})
+		}
+	}
+	return out
 }
 
 // cachedFigures are the figures of a run and the stamp of the files they were computed from.

@@ -66,6 +66,7 @@ func (s *Store) runContext(ref Ref) (results.RunContext, error) {
 	if err != nil {
 		return c, err
 	}
+	c.Running = !status.State.Final() && status.State != event.Unknown
 	// During an outage of Slurm it is not known whether the run has ended.
 	if status.State != event.Unknown || status.Queue == nil || status.Queue.Error == "" {
 		c.Partial = job.PartialReason(status.State, status.Message)

@@ -60,6 +60,7 @@ func (u Update) StalledSince(now time.Time) time.Time {
 
 // setFigures sets the results at a time; zero: the time of the last request.
 func (u *Update) setFigures(a *results.Aggregator, now time.Time) {
+	a.SetRunning(!now.IsZero())
 	u.Run = a.Snapshot(now)
 	for _, p := range u.Run.Phases {
 		series, err := a.Series(p.Index, 0)

@@ -92,7 +92,7 @@ func figuresView(th ui.Theme, run *runView, p phaseView, l layout) string {
 			cell(f.recent, recentWidth) + cell(f.recentN, countWidth)
 	}
 	muted := func(text string) ui.Cell { return ui.Cell{Text: text, Role: ui.Muted} }
-	head := figure{total: muted("measured so far"), totalN: muted("n"), recent: muted("last 60 s"), recentN: muted("n")}
+	head := figure{total: muted("~ so far"), totalN: muted("n"), recent: muted("last 60 s"), recentN: muted("n")}
 	if recent == nil {
 		head.total, head.totalN = muted("measured"), muted("requests")
 	}

@@ -38,7 +38,7 @@ func TestPlayback(t *testing.T) {
 	r.wantState("‖ playback 10×  2:29 of 2:29")
 	r.send(frametest.Keys("<")...)
 	r.wantState("‖ playback 10×  2:21 of 2:29")
-	if v := r.s.View(); !strings.Contains(v, "measured so far") || !strings.Contains(v, "last 60 s") {
+	if v := r.s.View(); !strings.Contains(v, "~ so far") || !strings.Contains(v, "last 60 s") {
 		t.Errorf("before the end:\n%s", v)
 	}
 	r.send(frametest.Keys(">", ">")...)

@@ -52,10 +52,8 @@ func minFigureLines(tiers []results.Tier, gpus int) int {
 // there are lines per GPU.
 func figureLines(p phaseView, recent *results.Recent, tiers []results.Tier, gpus int) []figure {
 	var figures results.Figures
-	unreliable := false
 	if p.result != nil {
 		figures = p.result.Figures
-		unreliable = recent == nil && len(p.result.Invalid) > 0 // during a phase, the window is always too short
 	}
 	count := func(f results.Figure) ui.Cell {
 		if f.N == 0 {
@@ -65,20 +63,21 @@ func figureLines(p phaseView, recent *results.Recent, tiers []results.Tier, gpus
 	}
 	line := func(m *results.Metric, label string, decimals int, scale float64) figure {
 		cell := func(f results.Figure) ui.Cell {
-			c := ui.Cell{Text: results.Decimal(m.DisplayValue(f.Value)*scale, decimals)}
-			if f.Invalid != "" && c.Text != "-" {
-				c.Text, c.Role = "! "+c.Text, ui.Warn
+			c := ui.Cell{Text: f.Marked(results.Decimal(m.DisplayValue(f.Value)*scale, decimals))}
+			if f.IsInvalid() && c.Text != "-" {
+				c.Role = ui.Warn
 			}
 			return c
 		}
 		total := figures.Get(m.Key)
-		if unreliable && total.Invalid == "" {
-			total.Invalid = p.result.Invalid[0]
+		total.Provisional = false                                   // the title of the column is marked
+		if recent != nil && total.Invalid == "" && !total.AtLeast { // during a phase, the window is always too short
+			total.Class = ""
 		}
 		f := figure{key: m.Key, label: label, total: cell(total), totalN: count(total)}
 		if recent != nil {
 			r := recent.Figures.Get(m.Key)
-			r.Invalid = "" // a minute is always too short for high percentiles
+			r.Class, r.Invalid = "", "" // a minute never has enough samples for the tails
 			f.recent, f.recentN = cell(r), count(r)
 		}
 		return f

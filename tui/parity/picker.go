@@ -57,7 +57,8 @@ func (s *Screen) fillPicker(runs []engine.Summary) {
 		state := ui.Cell{Text: mark + " " + ui.StateText(string(r.State)), Role: role}
 		row := []ui.Cell{{Text: name}, state, {Text: recipes.JoinInts(r.Levels)}}
 		for _, m := range results.RunsColumnMetrics {
-			row = append(row, ui.Cell{Text: m.NumberText(r.Figures.Get(m.Key).Value)})
+			f := r.Figures.Get(m.Key)
+			row = append(row, ui.Cell{Text: f.Marked(m.NumberText(f.Value))})
 		}
 		age := ui.Cell{Text: ui.Age(s.listedAt.Sub(r.Since)), Role: ui.Muted}
 		rows = append(rows, append(row, age, ui.Cell{Text: r.Source, Role: ui.Muted}))

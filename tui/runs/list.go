@@ -83,7 +83,7 @@ func (l *list) detail(th ui.Theme, w int, now time.Time) string {
 	second := fmt.Sprintf("    errors %d", r.Errors)
 	for _, m := range results.Metrics {
 		if m.Runs != nil && m.Runs.Detail != "" {
-			second += "   " + m.Runs.Detail + " " + m.Text(r.Figures.Get(m.Key).Value)
+			second += "   " + m.Runs.Detail + " " + r.Figures.Get(m.Key).Text()
 		}
 	}
 	second += "   " + ui.Clean(r.Dir)

@@ -48,7 +48,12 @@ func row(r engine.Summary, now time.Time, marked bool) []ui.Cell {
 		{Text: levels(r.Levels)},
 	}
 	for _, m := range results.RunsColumnMetrics {
-		out = append(out, ui.Cell{Text: m.RunsText(r.Figures.Get(m.Key).Value, m.Runs.Decimals)})
+		f := r.Figures.Get(m.Key)
+		cell := ui.Cell{Text: f.Marked(m.RunsText(f.Value, m.Runs.Decimals))}
+		if f.IsInvalid() {
+			cell.Role = ui.Warn
+		}
+		out = append(out, cell)
 	}
 	return append(out, ui.Cell{Text: since, Role: ui.Muted}, details)
 }
