@@ -20,13 +20,11 @@ import (
 
 // Parity compares two sides, each a run (by path, id or name) or a file of figures.
 // If both are runs of this program, it also compares their recipes, workloads and
-// identities. The band is the configured one unless opt gives a band or references.
+// identities. The configured band applies unless opt gives one; several references can only widen it.
 func (e *Engine) Parity(
 	ctx context.Context, ref, cand string, phase int, opt parity.Options,
 ) (parity.Comparison, error) {
-	if opt.Band == 0 && len(opt.References) == 0 {
-		opt.Band = e.band
-	}
+	opt.DefaultBand = e.band
 	a, aRun, err := e.loadSide(ctx, ref, phase)
 	if err != nil {
 		return parity.Comparison{}, fmt.Errorf("reference: %w", err)

@@ -16,7 +16,12 @@ func parityCmd(a *app) *cobra.Command {
 		Long: `Compare two runs of one configuration side by side. REF and CAND are runs, log
 directories, benchmark-rollup.json files, statistics files of the client, or YAML or
 JSON files of figures with the same keys. Exit code 0 if the primary metric is within
-the band, 1 if it is not, 3 if the runs are not comparable.`,
+the band, 1 if it is not, 3 if the runs are not comparable.
+
+With --ref the band is the 95% prediction interval for one more run (Student's t) around
+the mean of REF and all --ref, but never narrower than band_percent of the configuration;
+the other metrics likewise. Of equal runs, at most 5% lie outside. With two references
+the interval is wide; with three it is typically a third as wide.`,
 		Example: `  agentperf-tui parity dsv4_12345 dsv4_12346
   agentperf-tui parity reference.yaml dsv4_12346 --paired
   agentperf-tui parity ref1 cand --ref ref2 --ref ref3 --format markdown`,
@@ -32,7 +37,7 @@ the band, 1 if it is not, 3 if the runs are not comparable.`,
 	var format string
 	addChoiceFlag(fl, &format, "format", "", "table", "markdown", "json")
 	more := fl.StringArray("ref", nil,
-		"another reference; repeatable: the band is computed from all references")
+		"another reference; repeatable: the band is the 95% prediction interval from all references")
 	paired := fl.Bool("paired", false, "also compare request by request: by turn, user and input length")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		e, err := a.engine()

@@ -166,13 +166,9 @@ func ComparisonHTML(w io.Writer, c parity.Comparison) error {
 		Title: c.Reference.Name + " vs. " + c.Candidate.Name, Verdict: c.Summary(), Good: c.Verdict == parity.Within,
 		Facts: append([]string{"Reference: " + c.Reference.Title(), "Candidate: " + c.Candidate.Title()}, c.Notes...),
 	}
-	figures := section{Title: "Figures", Head: []string{
-		"Metric", c.Reference.Name, c.Candidate.Name, "Δ", "95% within-run only", "",
-	}}
+	figures := section{Title: "Figures", Head: append(c.Titles(), "")}
 	for _, r := range c.Rows {
-		figures.Rows = append(figures.Rows, []string{
-			r.Metric, r.Reference, r.Candidate, r.Delta, r.Intervals(), strings.Join(r.Flags, ", "),
-		})
+		figures.Rows = append(figures.Rows, append(c.Cells(r), strings.Join(r.Flags, ", ")))
 	}
 	if d := c.TTFT; d != nil {
 		figures.Charts = append(figures.Charts, lineChart{

@@ -130,7 +130,7 @@ func TiersCSV(w io.Writer, r Run) error {
 func ComparisonCSV(w io.Writer, c parity.Comparison) error {
 	rows := [][]string{{
 		"metric", "key", c.Reference.Name, c.Candidate.Name, "delta", "tolerance", "low_95_within_run", "high_95_within_run",
-		"flags",
+		"flags", "references", "references_mean", "delta_from_mean",
 	}}
 	for _, r := range c.Rows {
 		for _, p := range r.Parts {
@@ -139,7 +139,7 @@ func ComparisonCSV(w io.Writer, c parity.Comparison) error {
 				within = *p.Interval
 			}
 			rows = append(rows, cells(r.Metric, p.Key, p.Reference, p.Candidate, p.Delta, p.Tolerance, within.Low, within.High,
-				strings.Join(r.Flags, "; ")))
+				strings.Join(r.Flags, "; "), max(p.References, 1), p.Mean, p.FromMean))
 		}
 	}
 	return writeCSV(w, rows)

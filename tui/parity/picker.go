@@ -97,7 +97,7 @@ func (s *Screen) viewPicker() string {
 	hint := "then choose the candidate"
 	switch {
 	case s.addingReference:
-		hint = "the band is computed from the references: " + ui.Clean(s.ref)
+		hint = "the band is the 95 % prediction interval from all references: " + ui.Clean(s.ref)
 	case s.ref != "":
 		hint = "reference  " + ui.Clean(s.ref)
 	case s.cand != "":

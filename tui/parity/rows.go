@@ -1,6 +1,7 @@
 package parity
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -16,9 +17,10 @@ import (
 const intervalTitle = "95 % WITHIN RUN"
 
 // columns returns the columns of the comparison. A narrow terminal drops the flags
-// first, then the intervals, the tolerances and the gauges.
-func columns() []ui.Column {
-	return []ui.Column{
+// first, then the intervals, the tolerances and the gauges. With several references
+// the differences are from their mean.
+func columns(references int) []ui.Column {
+	out := []ui.Column{
 		{Title: "METRIC", Min: 20},
 		{Title: "REFERENCE", Right: true},
 		{Title: "CANDIDATE", Right: true},
@@ -28,6 +30,10 @@ func columns() []ui.Column {
 		{Title: intervalTitle, Right: true, Drop: 3},
 		{Title: "FLAGS", Min: 16, Flex: true, Drop: 4},
 	}
+	if references > 1 {
+		out[3].Title = "Δ MEAN"
+	}
+	return out
 }
 
 // tableRow is a row of the table, with the detail shown while it is selected.
@@ -54,7 +60,8 @@ func tableRows(c engine.Comparison, gaugeHalf int) []tableRow {
 				return p.Text[i]
 			}
 			row := engine.ComparisonRow{
-				Metric: p.Label, Reference: mark(0), Candidate: mark(1), Delta: p.DeltaText, Parts: []engine.ComparisonPart{p},
+				Metric: p.Label, Reference: mark(0), Candidate: mark(1), Delta: p.DeltaText, FromMean: p.MeanText,
+				Parts: []engine.ComparisonPart{p},
 				Flags: slices.DeleteFunc(slices.Clone(p.Flags), func(f string) bool {
 					return strings.Contains(f, "invalid: ") && slices.Contains(firstFlags, f)
 				}),
@@ -77,8 +84,11 @@ func newTableRow(r engine.ComparisonRow, primary bool, gaugeHalf int) tableRow {
 			role = positionRole(*p.Position, r.Flags)
 			gaugeCell = ui.Cell{Text: gauge(*p.Position, gaugeHalf), Role: role}
 		}
-		tolerance = results.Percent(p.Tolerance)
+		tolerance = p.Band
 		detail += ": tolerance ±" + tolerance
+		if p.Mean != nil {
+			detail += fmt.Sprintf(" around the mean of %d references; Δ from the first one %s", p.References, r.Delta)
+		}
 		if p.Better != "" {
 			detail += ", " + string(p.Better) + " is better"
 		}
@@ -94,7 +104,7 @@ func newTableRow(r engine.ComparisonRow, primary bool, gaugeHalf int) tableRow {
 	if primary {
 		flags = append([]string{"primary"}, flags...)
 	}
-	delta := ui.Cell{Text: r.Delta}
+	delta := ui.Cell{Text: cmp.Or(r.FromMean, r.Delta)}
 	if role == ui.Bad || role == ui.Warn {
 		delta.Role = role
 	}
@@ -178,8 +188,13 @@ func summary(c engine.Comparison) (text string, role ui.Role) {
 // verdict returns the state of a comparison.
 func verdict(c engine.Comparison) ui.State {
 	band := "band ±" + results.Percent(c.Band)
-	if c.BandSource != "" {
-		band += " (measured)"
+	change := ""
+	if c.Verdict != engine.NotComparable {
+		change, band = c.PrimaryTexts()
+		band = "band ±" + band
+	}
+	if c.References > 1 {
+		band += fmt.Sprintf(", %d references", c.References)
 	}
 	forced := ""
 	if c.Forced {
@@ -187,9 +202,9 @@ func verdict(c engine.Comparison) ui.State {
 	}
 	switch c.Verdict {
 	case engine.Within:
-		return ui.State{Text: "✓ within the band" + forced + "  " + results.Change(*c.Delta, 2), Role: ui.OK, Age: band}
+		return ui.State{Text: "✓ within the band" + forced + "  " + change, Role: ui.OK, Age: band}
 	case engine.Outside:
-		return ui.State{Text: "✗ outside the band" + forced + "  " + results.Change(*c.Delta, 2), Role: ui.Bad, Age: band}
+		return ui.State{Text: "✗ outside the band" + forced + "  " + change, Role: ui.Bad, Age: band}
 	}
 	return ui.State{Text: "⚠ not comparable", Role: ui.Warn, Age: band}
 }

@@ -53,7 +53,7 @@ type Screen struct {
 func New(eng Engine, th ui.Theme, ref, cand string, roots ...string) *Screen {
 	s := &Screen{eng: eng, th: th, ref: ref, cand: cand, roots: roots, phase: engine.AnyPhase}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.table.Columns, s.picker.Columns = columns(), pickerColumns()
+	s.table.Columns, s.picker.Columns = columns(1), pickerColumns()
 	s.fields.Columns, s.turns.Columns = fieldColumns(), turnColumns()
 	return s
 }
@@ -194,7 +194,7 @@ func (s *Screen) handleCompared(m comparedMsg) tea.Cmd {
 	s.c, s.err, s.phase = &m.c, nil, m.phase
 	s.fields.SetRows(fieldRows(m.c))
 	s.turns.SetRows(turnRows(m.c.Paired))
-	s.rows = tableRows(m.c, 0)
+	s.rows, s.table.Columns = tableRows(m.c, 0), columns(m.c.References)
 	s.table.SetRows(make([][]ui.Cell, len(s.rows))) // filled by arrange
 	return nil
 }

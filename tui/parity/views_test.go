@@ -128,7 +128,7 @@ func TestReferences(t *testing.T) {
 	if len(r.f.refs) != 1 || r.f.refs[0] != "/old/c1010" {
 		t.Errorf("references %v", r.f.refs)
 	}
-	if c := r.s.c; c == nil || c.BandSource == "" || !strings.Contains(r.s.State().Age, "(measured)") {
+	if c := r.s.c; c == nil || c.BandSource == "" || !strings.Contains(r.s.State().Age, "2 references") {
 		t.Errorf("band %+v, %q", c, r.s.State().Age)
 	}
 }

@@ -27,10 +27,12 @@ const (
 
 // Options are the options of Compare.
 type Options struct {
-	Band  float64 // tolerance band of the primary metric, as a fraction; 0: measured by References, else 2 %
-	Force bool    // give a verdict even if the runs are not comparable
-	// References are additional runs of the reference's configuration. The differences
-	// between them determine the tolerance of each metric; Band overrides the primary one.
+	Band        float64 // tolerance band of the primary metric, as a fraction; 0: from References, else DefaultBand
+	DefaultBand float64 // smallest band from References, and the band without them; 0: 2 %
+	Force       bool    // give a verdict even if the runs are not comparable
+	// References are additional runs of the reference's configuration. The spread of all
+	// references determines the tolerance of each metric, around their mean; Band overrides
+	// the primary one.
 	References []Side
 	Paired     bool // also compare paired requests
 }
@@ -41,12 +43,15 @@ type Comparison struct {
 	Candidate  Column   `json:"candidate"`
 	Verdict    string   `json:"verdict"`
 	Band       float64  `json:"band"`                // fraction
-	BandSource string   `json:"band_from,omitempty"` // how the band was measured; empty if it was given
+	BandSource string   `json:"band_from,omitempty"` // how the band was computed from several references
+	References int      `json:"references"`          // number of runs behind the band; 1: Reference only
 	Delta      *float64 `json:"delta"`               // of the primary metric, as a fraction; nil if unknown
-	Reasons    []string `json:"reasons"`             // why the runs are not comparable
-	Forced     bool     `json:"forced"`              // there is a verdict despite Reasons
-	Rows       []Row    `json:"rows"`
-	Notes      []string `json:"notes"`
+	// FromMean is like Delta, but from the mean of several references; the verdict depends on it.
+	FromMean *float64 `json:"delta_from_mean,omitempty"`
+	Reasons  []string `json:"reasons"` // why the runs are not comparable
+	Forced   bool     `json:"forced"`  // there is a verdict despite Reasons
+	Rows     []Row    `json:"rows"`
+	Notes    []string `json:"notes"`
 	// TTFT is the TTFT distribution of both sides; nil without request rows.
 	TTFT   *Distribution `json:"ttft_distribution,omitempty"`
 	Fields []FileDiff    `json:"fields,omitempty"` // differences of recipe and workload; set by the caller
@@ -77,25 +82,33 @@ type Row struct {
 	Reference string   `json:"reference"` // formatted, with "!" if invalid
 	Candidate string   `json:"candidate"`
 	Delta     string   `json:"delta"`
+	FromMean  string   `json:"from_mean,omitempty"` // difference from the mean of several references
 	Parts     []Part   `json:"parts"`
 	Flags     []string `json:"flags"`
 }
 
 // Part is the value of one metric in a row. Deltas are fractions of the reference.
 type Part struct {
-	Key       string            `json:"key"`
-	Reference *float64          `json:"reference"`
-	Candidate *float64          `json:"candidate"`
-	Delta     *float64          `json:"delta"`
-	Tolerance float64           `json:"tolerance"`
-	Position  *float64          `json:"position"` // delta / tolerance; from -1 to 1 if within tolerance
-	Better    results.Direction `json:"better"`
-	Interval  *Interval         `json:"interval_95,omitempty"` // of the delta; nil without request rows
-	Flags     []string          `json:"-"`                     // flags of the row that apply to this part
-	Invalid   [2]bool           `json:"-"`                     // of reference and candidate
-	Label     string            `json:"-"`                     // for narrow views
-	Text      [2]string         `json:"-"`                     // of reference and candidate, formatted without the unit
-	DeltaText string            `json:"-"`
+	Key       string   `json:"key"`
+	Reference *float64 `json:"reference"`
+	Candidate *float64 `json:"candidate"`
+	Delta     *float64 `json:"delta"`
+	Tolerance float64  `json:"tolerance"`
+	// Position is the difference relative to the tolerance; from -1 to 1 if within it. With
+	// several references the difference is FromMean, otherwise Delta.
+	Position   *float64          `json:"position"`
+	References int               `json:"references,omitempty"` // number of references behind Mean
+	Mean       *float64          `json:"references_mean,omitempty"`
+	FromMean   *float64          `json:"delta_from_mean,omitempty"` // from Mean, as a fraction of it
+	Better     results.Direction `json:"better"`
+	Interval   *Interval         `json:"interval_95,omitempty"` // of the delta; nil without request rows
+	Flags      []string          `json:"-"`                     // flags of the row that apply to this part
+	Invalid    [2]bool           `json:"-"`                     // of reference and candidate
+	Label      string            `json:"-"`                     // for narrow views
+	Text       [2]string         `json:"-"`                     // of reference and candidate, formatted without the unit
+	DeltaText  string            `json:"-"`
+	MeanText   string            `json:"-"` // of FromMean
+	Band       string            `json:"-"` // tolerance with as many digits as show which side of it the difference is on
 }
 
 // rowSpec defines a row of the table, which shows one or more metrics.
@@ -128,19 +141,12 @@ func rowSpecs() []rowSpec {
 // Compare compares a candidate with a reference. If they are not comparable, the Comparison
 // contains the reasons.
 func Compare(ref, cand Side, opt Options) Comparison {
-	references, unfit := usableReferences(&ref, opt.References)
-	measured := referenceSpread(&ref, references)
-	from := ""
-	if !(opt.Band > 0) {
-		opt.Band = defaultBand
-		if measured[results.Primary] > 0 {
-			opt.Band = measured[results.Primary]
-			from = fmt.Sprintf("largest difference between two of %d reference runs", len(references)+1)
-		}
-	}
+	references, unfit := usableReferences(&ref, &cand, opt.References)
 	within := intervals(&ref, &cand)
+	band := opt.tolerance(results.FindMetric(results.Primary), &ref, references)
 	c := Comparison{
-		Reference: newColumn(&ref), Candidate: newColumn(&cand), Band: opt.Band, BandSource: from,
+		Reference: newColumn(&ref), Candidate: newColumn(&cand),
+		Band: band.width, BandSource: band.source(), References: band.references,
 		Reasons: append(incompleteReasons(&ref, &cand), identityDifferences(&ref, &cand)...), Notes: unfit,
 	}
 	if len(references) == 0 && len(unfit) > 0 {
@@ -151,23 +157,16 @@ func Compare(ref, cand Side, opt Options) Comparison {
 			c.Rows = append(c.Rows, requestsRow(l.label, &ref, &cand))
 			continue
 		}
-		first := l.metrics[0]
-		tolerance := first.Parity.Tolerance
-		if m := measured[first.Key]; m > 0 {
-			tolerance = m
-		}
-		if first.Key == results.Primary {
-			tolerance = opt.Band
-		}
-		if row, any := l.build(&ref, &cand, tolerance); any || first.Parity.Published {
+		row, any := l.build(&ref, &cand, func(m *results.Metric) tolerance { return opt.tolerance(m, &ref, references) })
+		if any || l.metrics[0].Parity.Published {
 			row.setIntervals(within)
 			c.Rows = append(c.Rows, row)
 		}
 	}
 	c.flagWidest()
-	c.Delta = c.Rows[0].Parts[0].Delta
+	c.Delta, c.FromMean = c.Rows[0].Parts[0].Delta, c.Rows[0].Parts[0].FromMean
 	c.setVerdict(opt.Force)
-	c.addNotes(&ref, &cand, len(references))
+	c.addNotes(&ref, &cand)
 	c.TTFT = newDistribution(&ref, &cand)
 	if opt.Paired {
 		c.Paired = pairRequests(ref.Requests, cand.Requests)
@@ -270,14 +269,17 @@ func sameIdentity(property, a, b string) bool {
 	return a == b
 }
 
-func (l rowSpec) build(ref, cand *Side, tolerance float64) (row Row, any bool) {
+func (l rowSpec) build(ref, cand *Side, of func(*results.Metric) tolerance) (row Row, any bool) {
 	row = Row{Metric: l.label, Flags: []string{}}
-	var a, b, deltas []string
+	var a, b, deltas, fromMean []string
 	var marks [2]bool
 	for _, m := range l.metrics {
-		p := newPart(m, ref, cand, tolerance)
+		p := newPart(m, ref, cand, of(m))
 		any = any || p.Reference != nil || p.Candidate != nil
 		a, b, deltas = append(a, p.Text[0]), append(b, p.Text[1]), append(deltas, p.DeltaText)
+		if p.FromMean != nil {
+			fromMean = append(fromMean, p.MeanText)
+		}
 		for i := range marks {
 			marks[i] = marks[i] || p.Invalid[i]
 		}
@@ -290,34 +292,22 @@ func (l rowSpec) build(ref, cand *Side, tolerance float64) (row Row, any bool) {
 	}
 	form := formatOf(l.metrics[0])
 	row.Reference, row.Candidate = markInvalid(form.join(a), marks[0]), markInvalid(form.join(b), marks[1])
-	row.Delta = join(deltas)
+	row.Delta, row.FromMean = join(deltas), strings.Join(fromMean, " / ")
 	return row, any
 }
 
 // newPart compares a metric of both sides.
-func newPart(m *results.Metric, ref, cand *Side, tolerance float64) Part {
+func newPart(m *results.Metric, ref, cand *Side, within tolerance) Part {
 	r, c := ref.Phase.Figures.Get(m.Key), cand.Phase.Figures.Get(m.Key)
 	delta := (c.Value - r.Value) / r.Value
 	p := Part{
-		Key: m.Key, Reference: finite(r.Value), Candidate: finite(c.Value), Delta: finite(delta), Tolerance: tolerance,
+		Key: m.Key, Reference: finite(r.Value), Candidate: finite(c.Value), Delta: finite(delta), Tolerance: within.width,
 		Better: m.Better, Label: m.ShortLabel(),
 		Invalid: [2]bool{len(ref.Phase.Invalid) > 0, len(cand.Phase.Invalid) > 0},
 	}
-	beyond := false
-	if p.Delta != nil {
-		position := min(max(delta/tolerance, -math.MaxFloat64), math.MaxFloat64)
-		p.Position, beyond = &position, math.Abs(position) > 1
-	}
-	switch {
-	case !beyond || m.Better == "":
-	case (delta > 0) == (m.Better == results.Higher):
-		p.Flags = append(p.Flags, "better")
-	default:
-		p.Flags = append(p.Flags, "worse")
-	}
 	form := formatOf(m)
 	p.Text = [2]string{form.number(r.Value), form.number(c.Value)}
-	p.DeltaText = deltaText(delta, p.Text[0], p.Text[1])
+	beyond := p.judge(m.Better, within)
 	for i, f := range []results.Figure{r, c} {
 		if f.Invalid != "" {
 			p.Invalid[i] = true
@@ -328,9 +318,42 @@ func newPart(m *results.Metric, ref, cand *Side, tolerance float64) Part {
 	case m.Parity.Noisy:
 		p.Flags = append(p.Flags, "noisy")
 	case beyond:
-		p.Flags = append(p.Flags, "beyond ±"+results.Percent(tolerance))
+		p.Flags = append(p.Flags, "beyond ±"+p.Band)
 	}
 	return p
+}
+
+// judge compares the difference of the part with its tolerance and reports whether it is beyond it.
+func (p *Part) judge(better results.Direction, within tolerance) (beyond bool) {
+	p.Band = results.Percent(within.width)
+	judged := p.Delta
+	if within.references > 1 && p.Candidate != nil {
+		judged = finite(within.delta(*p.Candidate))
+		p.References, p.Mean, p.FromMean = within.references, finite(within.center), judged
+	}
+	if p.Delta == nil {
+		p.DeltaText = dash
+	} else {
+		p.DeltaText = deltaText(*p.Delta, p.Text[0], p.Text[1])
+	}
+	if judged == nil {
+		return false
+	}
+	position := within.position(*judged)
+	p.Position, beyond = &position, math.Abs(position) > 1
+	switch {
+	case !beyond || better == "":
+	case (*judged > 0) == (better == results.Higher):
+		p.Flags = append(p.Flags, "better")
+	default:
+		p.Flags = append(p.Flags, "worse")
+	}
+	if p.FromMean != nil {
+		p.MeanText, p.Band = judgedTexts(*judged, within.width, deltaDecimals(p.Text[0], p.Text[1]))
+	} else if beyond || p.DeltaText != equalText {
+		p.DeltaText, p.Band = judgedTexts(*judged, within.width, deltaDecimals(p.Text[0], p.Text[1]))
+	}
+	return beyond
 }
 
 // markInvalid appends "!" to an invalid figure.
@@ -354,7 +377,7 @@ func requestsRow(label string, ref, cand *Side) Row {
 
 // setVerdict sets the verdict, which depends on the primary metric only.
 func (c *Comparison) setVerdict(force bool) {
-	if c.Delta == nil {
+	if c.judged() == nil {
 		c.Reasons = append(c.Reasons, "the difference of "+c.Rows[0].Metric+" can't be computed")
 		force = false
 	}
@@ -362,22 +385,31 @@ func (c *Comparison) setVerdict(force bool) {
 	switch {
 	case len(c.Reasons) > 0 && !force:
 		c.Verdict = NotComparable
-	case math.Abs(*c.Delta) > c.Band:
+	case isBeyond(*c.judged(), c.Band):
 		c.Verdict = Outside
 	default:
 		c.Verdict = Within
 	}
 }
 
-func (c *Comparison) addNotes(ref, cand *Side, references int) {
+// judged returns the difference of the primary metric that the verdict depends on, or nil if it is unknown.
+func (c *Comparison) judged() *float64 {
+	if c.References > 1 {
+		return c.FromMean
+	}
+	return c.Delta
+}
+
+func (c *Comparison) addNotes(ref, cand *Side) {
 	add := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
-	switch references {
-	case 0:
+	if c.References < 2 {
 		add("one run per side: a difference within the run-to-run band can be random")
-	case 1:
-		add("a band measured by two reference runs is a rough estimate; add a third one")
-	default:
-		add("one candidate run compared with %d reference runs", references+1)
+	} else {
+		add("tolerances: %g%% prediction intervals for one more run, around the mean of %d references, at least the defaults",
+			100*predictionLevel, c.References)
+	}
+	if c.References == 2 {
+		add("an interval from two references is wide; from three it is typically a third as wide")
 	}
 	if r, k := c.Reference.Window, c.Candidate.Window; r != nil && k != nil && math.Abs(*k-*r) > 0.01**r {
 		how := ""

@@ -2,7 +2,7 @@ package parity
 
 import (
 	"fmt"
-	"math"
+	"os"
 	"slices"
 	"strings"
 
@@ -43,12 +43,13 @@ func newDistribution(ref, cand *Side) *Distribution {
 }
 
 // usableReferences returns the additional references that can be used to measure the band, and a
-// note on each of the others. A run of another configuration would make the band too wide.
-func usableReferences(ref *Side, more []Side) (fits []Side, notes []string) {
+// note on each of the others. A run of another configuration would make the band too wide, and a run
+// that counts twice too narrow.
+func usableReferences(ref, cand *Side, more []Side) (fits []Side, notes []string) {
 	notes = []string{}
 	for i := range more {
 		s := &more[i]
-		why := slices.Concat(identityDifferences(ref, s), s.Phase.Invalid)
+		why := slices.Concat(s.sameRun(ref, cand, fits), identityDifferences(ref, s), s.Phase.Invalid)
 		if s.Failure != "" {
 			why = append(why, "the run "+s.Failure)
 		}
@@ -64,20 +65,42 @@ func usableReferences(ref *Side, more []Side) (fits []Side, notes []string) {
 	return fits, notes
 }
 
-// referenceSpread returns, by metric key, the largest difference between two reference runs
-// as a fraction of their mean.
-func referenceSpread(ref *Side, more []Side) map[string]float64 {
-	out := map[string]float64{}
-	if len(more) == 0 {
-		return out
+// sameRun returns a reason why a reference can't be used if it is a run that is in use already.
+func (s *Side) sameRun(ref, cand *Side, more []Side) []string {
+	same := func(o *Side) bool {
+		return s.file != nil && o.file != nil && os.SameFile(s.file, o.file) ||
+			s.About.Job != "" && s.About.Job == o.About.Job && s.About.Cluster == o.About.Cluster
 	}
-	for _, m := range results.Metrics {
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, s := range append([]Side{*ref}, more...) {
-			v := s.Phase.Figures.Get(m.Key).Value
-			low, high = min(low, v), max(high, v) // NaN if a run has no value
+	switch {
+	case same(cand):
+		return []string{"it is the candidate"}
+	case same(ref), slices.ContainsFunc(more, func(o Side) bool { return same(&o) }):
+		return []string{"it is given more than once"}
+	}
+	return nil
+}
+
+// tolerance returns the tolerance of a metric, given the usable references. It is computed from the
+// references in which the metric is known and valid.
+func (o Options) tolerance(m *results.Metric, ref *Side, more []Side) tolerance {
+	floor := m.Parity.Tolerance
+	if m.Key == results.Primary {
+		if floor = o.DefaultBand; !(floor > 0) {
+			floor = defaultBand
 		}
-		out[m.Key] = (high - low) / ((high + low) / 2)
 	}
-	return out
+	var figures []float64
+	for _, s := range append([]Side{*ref}, more...) {
+		if f := s.Phase.Figures.Get(m.Key); f.Invalid == "" && len(s.Phase.Invalid) == 0 {
+			figures = appendKnown(figures, f.Value)
+		}
+	}
+	if len(figures) < 2 {
+		figures = []float64{ref.Phase.Figures.Get(m.Key).Value}
+	}
+	t := newTolerance(figures, floor)
+	if m.Key == results.Primary && o.Band > 0 {
+		t.width, t.predicted = o.Band, -1
+	}
+	return t
 }

@@ -1,6 +1,7 @@
 package parity
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -63,22 +64,29 @@ func join(parts []string) string {
 	return dash
 }
 
-// deltaText formats a difference: "=" if both figures are shown equal, else with one decimal,
-// or two if both are shown with at least six significant digits.
+// equalText is the difference of two figures that are shown equal.
+const equalText = "="
+
+// deltaText formats a difference: "=" if both figures are shown equal, else with deltaDecimals.
 func deltaText(delta float64, ref, cand string) string {
 	switch {
 	case ref == dash || cand == dash:
 		return dash
 	case ref == cand:
-		return "="
+		return equalText
 	case finite(delta) == nil:
 		return dash
 	}
-	decimals := 1
+	return results.Change(delta, deltaDecimals(ref, cand))
+}
+
+// deltaDecimals returns the number of decimals of a difference: two if both figures are shown
+// with at least six significant digits, else one.
+func deltaDecimals(ref, cand string) int {
 	if significant(ref) >= 6 && significant(cand) >= 6 {
-		decimals = 2
+		return 2
 	}
-	return results.Change(delta, decimals)
+	return 1
 }
 
 // significant returns the number of digits in a formatted number, without leading zeros.
@@ -97,8 +105,11 @@ func (c Comparison) Summary() string {
 	if c.Verdict == NotComparable {
 		return "not comparable: " + strings.Join(c.Reasons, "; ")
 	}
-	text := fmt.Sprintf("%s the band: %s %s, band ±%s",
-		c.Verdict, c.Rows[0].Metric, results.Change(*c.Delta, 2), results.Percent(c.Band))
+	change, band := c.PrimaryTexts()
+	if c.References > 1 {
+		change += fmt.Sprintf(" from the mean of %d references", c.References)
+	}
+	text := fmt.Sprintf("%s the band: %s %s, band ±%s", c.Verdict, c.Rows[0].Metric, change, band)
 	if c.BandSource != "" {
 		text += " (" + c.BandSource + ")"
 	}
@@ -106,6 +117,12 @@ func (c Comparison) Summary() string {
 		text += " (forced despite: " + strings.Join(c.Reasons, "; ") + ")"
 	}
 	return text
+}
+
+// PrimaryTexts formats the difference that the verdict depends on and the band, with as many
+// digits as the verdict needs. The difference must be known.
+func (c Comparison) PrimaryTexts() (change, band string) {
+	return judgedTexts(*c.judged(), c.Band, 2)
 }
 
 // Title describes the side in one line.
@@ -131,21 +148,18 @@ func (c Column) Title() string {
 // relative to the tolerance: the bar in the middle is no difference, the ends are the
 // tolerance, and "<" or ">" is beyond it.
 func (c Comparison) Text() string {
-	table := [][]string{{"Metric", c.Reference.Name, c.Candidate.Name, "Δ", intervalTitle, "tolerance", ""}}
+	table := [][]string{append(c.Titles(), "tolerance", "")}
 	for _, r := range c.Rows {
-		table = append(table, []string{
-			r.Metric, r.Reference, r.Candidate, r.Delta, r.Intervals(), r.gauges(), strings.Join(r.Flags, ", "),
-		})
-	}
-	if !c.hasIntervals() {
-		for i := range table {
-			table[i] = slices.Delete(table[i], 4, 5)
-		}
+		table = append(table, append(c.Cells(r), r.gauges(), strings.Join(r.Flags, ", ")))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nreference  %s\ncandidate  %s\n\n", c.Summary(), c.Reference.Title(), c.Candidate.Title())
 	number := texttable.Column{Gap: 2, Right: true}
-	for _, line := range texttable.Lines(table, texttable.Column{}, number, number, number) {
+	columns := append([]texttable.Column{{}}, slices.Repeat([]texttable.Column{number}, 3)...)
+	if c.References > 1 {
+		columns = append(columns, number)
+	}
+	for _, line := range texttable.Lines(table, columns...) {
 		b.WriteString(line + "\n")
 	}
 	b.WriteByte('\n')
@@ -159,6 +173,30 @@ func (c Comparison) Text() string {
 		b.WriteString("\n" + c.Paired.Text())
 	}
 	return b.String()
+}
+
+// Titles returns the titles of the columns of figures and differences.
+func (c Comparison) Titles() []string {
+	out := []string{"Metric", c.Reference.Name, c.Candidate.Name, "Δ"}
+	if c.References > 1 {
+		out = append(out, fmt.Sprintf("Δ from mean of %d", c.References))
+	}
+	if c.hasIntervals() {
+		out = append(out, intervalTitle)
+	}
+	return out
+}
+
+// Cells returns the cells of a row below Titles.
+func (c Comparison) Cells(r Row) []string {
+	out := []string{r.Metric, r.Reference, r.Candidate, r.Delta}
+	if c.References > 1 {
+		out = append(out, cmp.Or(r.FromMean, dash))
+	}
+	if c.hasIntervals() {
+		out = append(out, r.Intervals())
+	}
+	return out
 }
 
 func (c Comparison) hasIntervals() bool {
@@ -208,15 +246,14 @@ func FieldText(s *recipes.Side) string {
 
 func (r Row) gauges() string {
 	text := ""
+	var bands []string
 	for _, p := range r.Parts {
 		if p.Position != nil {
 			text += gauge(*p.Position) + " "
+			bands = append(bands, "±"+p.Band)
 		}
 	}
-	if text == "" {
-		return ""
-	}
-	return text + "±" + results.Percent(r.Parts[0].Tolerance)
+	return text + strings.Join(slices.Compact(bands), " / ")
 }
 
 func gauge(position float64) string {
@@ -239,16 +276,16 @@ func (c Comparison) Markdown() string {
 	cell := strings.NewReplacer("|", `\|`, "<", "&lt;").Replace
 	fmt.Fprintf(&b, "**%s**\n\n", cell(c.Summary()))
 	fmt.Fprintf(&b, "- reference: %s\n- candidate: %s\n\n", cell(c.Reference.Title()), cell(c.Candidate.Title()))
-	optionalCell := func(text string) string {
-		if !c.hasIntervals() {
-			return ""
+	line := func(of []string, cell func(string) string) {
+		for _, text := range of {
+			b.WriteString("| " + cell(text) + " ")
 		}
-		return " " + text + " |"
+		b.WriteString("|\n")
 	}
-	fmt.Fprintf(&b, "| Metric | %s | %s | Δ |%s\n| --- | --- | --- | --- |%s\n",
-		cell(c.Reference.Name), cell(c.Candidate.Name), optionalCell(intervalTitle), optionalCell("---"))
+	line(c.Titles(), cell)
+	line(c.Titles(), func(string) string { return "---" })
 	for _, r := range c.Rows {
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |%s\n", r.Metric, r.Reference, r.Candidate, r.Delta, optionalCell(r.Intervals()))
+		line(c.Cells(r), func(text string) string { return text })
 	}
 	b.WriteByte('\n')
 	for _, r := range c.Rows {

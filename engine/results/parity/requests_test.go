@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -164,16 +165,50 @@ func TestPaired(t *testing.T) {
 
 func TestBandFromReferences(t *testing.T) {
 	t.Parallel()
-	ref, cand := figures(t, 1000, "ttft_s: {p50: 1}"), figures(t, 1012, "ttft_s: {p50: 1.5}")
-	more := []Side{figures(t, 1010, "ttft_s: {p50: 1.1}"), figures(t, 990, "ttft_s: {p50: 0.9}")}
+	ref, cand := figures(t, 1010, "ttft_s: {p50: 1}"), figures(t, 1045, "ttft_s: {p50: 1.5}")
+	more := []Side{figures(t, 1000, "ttft_s: {p50: 1.1}"), figures(t, 990, "ttft_s: {p50: 0.9}")}
 	c := Compare(ref, cand, Options{References: more})
-	if math.Abs(c.Band-0.02) > 1e-12 || c.Verdict != Within || c.Rows[3].Parts[0].Tolerance < 0.199 {
-		t.Errorf("band %g, %s, %+v", c.Band, c.Verdict, c.Rows[3])
+	const want = 0.0496828 // t(0.975, 2)·s·√(1 + 1/3) / mean, with s = 10
+	if math.Abs(c.Band-want) > 1e-7 || c.Verdict != Within || c.References != 3 ||
+		math.Abs(*c.FromMean-0.045) > 1e-12 || math.Abs(*c.Delta-35.0/1010) > 1e-12 {
+		t.Errorf("band %g, %s, %+v", c.Band, c.Verdict, c.Rows[0])
 	}
-	if want := "within the band: Output tok/s (server-reported) +1.20%, band ±2% (largest difference between two of 3 " +
-		"reference runs)"; c.Summary() != want {
+	if p := c.Rows[3].Parts[0]; math.Abs(p.Tolerance-10*want) > 1e-6 || *p.Mean != 1 || *p.FromMean != 0.5 ||
+		!slices.Contains(p.Flags, "beyond ±49.68%") {
+		t.Errorf("TTFT p50: %+v", p)
+	}
+	if want := "within the band: Output tok/s (server-reported) +4.50% from the mean of 3 references, band ±4.97% " +
+		"(the 95% prediction interval for one more run, from 3 references)"; c.Summary() != want {
 		t.Error(c.Summary())
 	}
+	// Around the mean, not around the first reference: 1,052 is 4.16 % from 1,010 and 5.2 % from the mean.
+	if c := Compare(ref, figures(t, 1052, ""), Options{References: more}); c.Verdict != Outside {
+		t.Error(c.Summary())
+	}
+	for _, tt := range []struct {
+		opt     Options
+		verdict string
+		summary string
+	}{
+		{Options{}, Within, "+0.11% from the mean of 2 references, band ±2% (the default; the 95% prediction interval " +
+			"for one more run, from 2 references, is ±1.21%)"},
+		{Options{DefaultBand: 0.03}, Within, "+0.11% from the mean of 2 references, band ±3% (the default; the 95% " +
+			"prediction interval for one more run, from 2 references, is ±1.21%)"},
+		{Options{Band: 0.001}, Outside, "+0.11% from the mean of 2 references, band ±0.1%"},
+	} {
+		tt.opt.References = []Side{figures(t, 1001.1, "")}
+		c := Compare(figures(t, 1000, ""), figures(t, 1001.65, ""), tt.opt)
+		if c.Verdict != tt.verdict || !strings.HasSuffix(c.Summary(), tt.summary) {
+			t.Errorf("%s: %s; want %s", c.Verdict, c.Summary(), tt.summary)
+		}
+	}
+}
+
+// TestUnusableReferences checks which references are ignored, and that the notes tell why.
+func TestUnusableReferences(t *testing.T) {
+	t.Parallel()
+	ref, cand := figures(t, 1010, "ttft_s: {p50: 1}"), figures(t, 1012, "ttft_s: {p50: 1.5}")
+	more := []Side{figures(t, 1000, "ttft_s: {p50: 1.1}"), figures(t, 990, "ttft_s: {p50: 0.9}")}
 	ref.Phase.Concurrency = 64
 	for _, bad := range []struct {
 		set  func(*Side)
@@ -189,15 +224,30 @@ func TestBandFromReferences(t *testing.T) {
 		wide := figures(t, 10, "")
 		bad.set(&wide)
 		c := Compare(ref, cand, Options{References: append([]Side{wide}, more...)})
-		if math.Abs(c.Band-0.02) > 1e-12 || c.Verdict != Within || c.Notes[0] != bad.note {
+		if c.References != 3 || c.Verdict != Within || c.Notes[0] != bad.note {
 			t.Errorf("band %g, %s, %q; want the note %q", c.Band, c.Verdict, c.Notes, bad.note)
 		}
 		if c := Compare(ref, cand, Options{References: []Side{wide}}); c.Verdict != NotComparable || len(c.Reasons) != 1 {
 			t.Errorf("without usable references: %s, %q", c.Verdict, c.Reasons)
 		}
 	}
-	if c := Compare(ref, cand, Options{References: more, Band: 0.01}); c.Verdict != Outside || c.BandSource != "" {
-		t.Errorf("a given band is not used: %s", c.Summary())
+	for _, twice := range []struct {
+		side Side
+		note string
+	}{
+		{ref, "reference ignored: side: it is given more than once"},
+		{more[1], "reference ignored: side: it is given more than once"},
+		{cand, "reference ignored: side: it is the candidate"},
+	} {
+		c := Compare(ref, cand, Options{References: append(slices.Clone(more), twice.side)})
+		if c.References != 3 || c.Notes[0] != twice.note {
+			t.Errorf("%d references, %q; want the note %q", c.References, c.Notes, twice.note)
+		}
+	}
+	// A reference without a figure does not count for that figure.
+	c := Compare(ref, cand, Options{References: append(slices.Clone(more), figures(t, 1000, ""))})
+	if p := c.Rows[3].Parts[0]; c.References != 4 || p.References != 3 || *p.Mean != 1 {
+		t.Errorf("%d references, %+v", c.References, p)
 	}
 }
 

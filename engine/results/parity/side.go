@@ -39,6 +39,8 @@ type Side struct {
 	Failure string
 	// Requests are the requests of the phase, see results.LoadRequests; empty for files.
 	Requests []results.Request
+
+	file os.FileInfo // of Path, to recognize a side that is given twice; nil unless set by Load
 }
 
 // About identifies a run. Empty fields are unknown; the caller sets those that Load can't
@@ -65,7 +67,7 @@ func Load(ctx context.Context, path string, phase int, rc results.RunContext) (S
 	if err != nil {
 		return Side{}, fmt.Errorf("load figures: %w", err)
 	}
-	s := Side{Path: path}
+	s := Side{Path: path, file: info}
 	if info.IsDir() {
 		run, requests, err := results.LoadRequests(ctx, path, rc, phase)
 		if err == nil {

@@ -1,0 +1,106 @@
+package parity
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+// predictionLevel is the level of the prediction intervals and of the within-run intervals. Of
+// equal runs, at most 1 - predictionLevel lie outside.
+const predictionLevel = 0.95
+
+// epsilon is by how much a difference, as a fraction, must exceed a tolerance to be beyond it.
+// It is far above the rounding errors of floating point and far below what a run can measure:
+// 98 against 100 and 2.94 against 3 are both −2 %, although their computed differences are not equal.
+const epsilon = 1e-9
+
+// tolerance is the range of a figure in which a candidate is regarded as equal to the reference.
+type tolerance struct {
+	center     float64 // the reference, or the mean of several
+	width      float64 // to both sides, as a fraction of center
+	predicted  float64 // width of the prediction interval; below 0 if there is none
+	references int     // number of figures behind center
+}
+
+// newTolerance returns the tolerance around reference figures. Around one figure the width is floor.
+// Around the mean of several it is that of the prediction interval for one more run, t·s·√(1 + 1/n),
+// with the quantile t of Student's distribution with n - 1 degrees of freedom and the standard
+// deviation s; but at least floor, because two or three runs can agree by chance.
+//
+// TestFalseAlarms simulates sets of equal runs whose users differ by 10 % and the requests of a user
+// by 30 %. Without the floor, so many candidates are called different:
+//
+//	references    2     3     4     5     6     7     8     9     10
+//	% different   5.4   4.6   4.1   4.5   4.5   4.7   4.7   5.1   5.0
+func newTolerance(figures []float64, floor float64) tolerance {
+	t := tolerance{center: figures[0], width: floor, predicted: -1, references: len(figures)}
+	if len(figures) < 2 {
+		return t
+	}
+	n := float64(len(figures))
+	mean, deviation := stat.MeanStdDev(figures, nil)
+	quantile := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1 + predictionLevel) / 2)
+	t.center = mean
+	if width := quantile * deviation * math.Sqrt(1+1/n) / mean; finite(width) != nil {
+		t.predicted, t.width = width, max(floor, width)
+	}
+	return t
+}
+
+// delta returns the difference of a figure from the center, as a fraction.
+func (t tolerance) delta(v float64) float64 { return (v - t.center) / t.center }
+
+// position returns where a difference lies: from -1 to 1 within the tolerance, further outside beyond it.
+func (t tolerance) position(delta float64) float64 {
+	p := min(max(delta/t.width, -math.MaxFloat64), math.MaxFloat64)
+	if !isBeyond(delta, t.width) {
+		p = min(max(p, -1), 1)
+	}
+	return p
+}
+
+// isBeyond reports whether a difference exceeds a tolerance.
+func isBeyond(delta, width float64) bool { return math.Abs(delta) > width+epsilon }
+
+// source tells how the width was computed from references, or returns "" if it was not.
+func (t tolerance) source() string {
+	if t.predicted < 0 {
+		return ""
+	}
+	interval := fmt.Sprintf("the %g%% prediction interval for one more run, from %d references",
+		100*predictionLevel, t.references)
+	if t.width > t.predicted {
+		return fmt.Sprintf("the default; %s, is ±%s", interval, results.Percent(t.predicted))
+	}
+	return interval
+}
+
+// judgedTexts formats a difference and its tolerance with as many decimals, at least some, as show
+// on which side of the tolerance the difference lies.
+func judgedTexts(delta, width float64, decimals int) (change, band string) {
+	for ; ; decimals++ {
+		change = results.Change(delta, decimals)
+		shown := shownPercent(width, max(decimals, 2))
+		if decimals >= maxDecimals || (shownPercent(math.Abs(delta), decimals) > shown) == isBeyond(delta, width) {
+			return change, strconv.FormatFloat(shown, 'f', -1, 64) + "%"
+		}
+	}
+}
+
+// maxDecimals shows differences of a percentage that are as small as epsilon.
+const maxDecimals = 8
+
+// shownPercent returns a fraction as a percentage, rounded as it is shown.
+func shownPercent(fraction float64, decimals int) float64 {
+	v, err := strconv.ParseFloat(strconv.FormatFloat(fraction*100, 'f', decimals, 64), 64)
+	if err != nil { // of NaN and Inf, which parse
+		return fraction * 100
+	}
+	return v
+}
