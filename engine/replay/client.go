@@ -55,30 +55,32 @@ type exchange struct {
 	kind       errorKind // empty if the request succeeded
 	status     int       // HTTP status; 0 without a response
 	text       string    // error message of a failure
+	received   string    // status, headers and beginning of a body without output
 }
 
 // send sends a request and reads the streamed response. If the request's time limit is
-// exceeded or ctx ends first, the exchange is a failure.
-func (c *client) send(ctx context.Context, start time.Time, body []byte, header http.Header) exchange {
+// exceeded or parent ends first, the exchange is a failure.
+func (c *client) send(parent context.Context, start time.Time, body []byte, header http.Header) exchange {
 	x := exchange{start: start}
-	ctx, cancel := context.WithDeadlineCause(ctx, start.Add(c.timeout), errTimeout)
+	ctx, cancel := context.WithDeadlineCause(parent, start.Add(c.timeout), errTimeout)
 	defer cancel()
 	err := c.do(ctx, cancel, &x, body, header)
 	switch {
-	case x.kind != "" || err == nil:
-	case errors.Is(context.Cause(ctx), errTimeout) && ctx.Err() != nil && !x.done:
-		x.kind = errorTimeout
-	case x.status == 0:
-		x.kind = errorConnection
-	}
-	if x.kind == "" && x.status != 0 {
-		x.kind = x.response.classify(err != nil)
-	}
-	if x.text == "" && err != nil {
-		x.text = err.Error()
-	}
-	if x.failed {
-		x.text = x.failure
+	case x.kind != "":
+	case x.status == 0 && !errors.Is(context.Cause(ctx), errTimeout):
+		x.kind, x.text = errorConnection, err.Error()
+	case err != nil && x.failed == "" && !x.done && errors.Is(context.Cause(ctx), errTimeout):
+		x.kind, x.text = errorTimeout, err.Error()
+	case err != nil && x.failed == "" && !x.done && parent.Err() != nil:
+		x.kind, x.text = errorEarlyEnd, err.Error()
+	default:
+		x.kind, x.text = x.response.classify()
+		if x.kind != "" && x.failed == "" && err != nil {
+			x.text += ": " + err.Error()
+		}
+		if x.kind == errorBody || x.kind == errorNoOutput {
+			x.text += ": " + x.received
+		}
 	}
 	x.end = x.lastOutput
 	if x.kind != "" {
@@ -107,36 +109,47 @@ func (c *client) do(ctx context.Context, cancel context.CancelFunc, x *exchange,
 	}
 	defer resp.Body.Close()
 	x.status = resp.StatusCode
-	if x.status < 200 || x.status > 299 {
+	if x.status < 200 || x.status > 299 || x.status == http.StatusNoContent {
 		x.kind = errorStatus
 		text, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorText))
-		x.text = resp.Status + ": " + string(text)
+		x.text = strings.TrimSuffix(resp.Status+": "+string(text), ": ")
 		if err != nil {
 			return fmt.Errorf("read an error response: %w", err)
 		}
 		return nil
 	}
-	return c.readStream(resp.Body, cancel, &x.response)
+	p := newBodyParser(&x.response)
+	if isEncoded(resp.Header) {
+		x.fail(errorBody, "body is encoded, although no encoding was accepted")
+	} else {
+		err = readBody(resp.Body, cancel, p)
+		p.end(err != nil)
+	}
+	if x.events == 0 {
+		x.received = p.describe(resp)
+	}
+	return err
 }
 
-// readStream reads the response event by event. An event is timed when the read that completes
-// it returns, before it is parsed.
-func (c *client) readStream(body io.Reader, cancel context.CancelFunc, r *response) error {
-	var p sseParser
+// readBody reads a body to its end. The time of its content is that of the return of the read that
+// completed it, before it is parsed.
+func readBody(body io.Reader, cancel context.CancelFunc, p *bodyParser) error {
 	buf := make([]byte, 16<<10)
+	ending := false
 	for {
 		n, err := body.Read(buf)
 		now := time.Now()
-		if n > 0 && !r.complete() {
-			perr := p.feed(buf[:n], func(name, data []byte) { r.addEvent(now, name, data) })
-			if perr != nil {
+		if n > 0 && !p.to.complete() {
+			if perr := p.feed(now, buf[:n]); perr != nil {
+				p.to.fail(errorMalformed, perr.Error())
 				return perr
 			}
-			if r.complete() {
-				// The body should end at once, so that the connection can be reused.
-				// If it stays open, the connection is closed.
-				defer time.AfterFunc(endOfBody, cancel).Stop()
-			}
+		}
+		if !ending && (p.to.done || p.to.complete()) {
+			// The body should end at once, so that the connection can be reused.
+			// If it stays open, the connection is closed.
+			ending = true
+			defer time.AfterFunc(endOfBody, cancel).Stop()
 		}
 		if errors.Is(err, io.EOF) {
 			return nil

@@ -103,7 +103,7 @@ func TestSendClassifiesFailures(t *testing.T) {
 		{
 			name:    "no stream",
 			handler: func(w http.ResponseWriter, _ *http.Request) { writeNow(w, "{}") },
-			want:    errorEarlyEnd,
+			want:    errorNoOutput,
 		},
 		{
 			name: "status 202",

@@ -37,6 +37,7 @@ type phase struct {
 	samples       []sample
 	lastEnd       time.Time
 	loggedKinds   map[errorKind]bool
+	noted         notes // of all successful responses so far
 }
 
 // runPhase runs one concurrency level and writes its files.
@@ -61,8 +62,8 @@ func (r *run) runPhase(ctx context.Context, index, users int) error {
 	if p.err != nil {
 		return errors.Join(p.err, p.analysis.discard())
 	}
-	// The phase ends with its last request, but not before the stop, because users that wait
-	// for a tool call are active until then.
+	// The phase ends with its last request, but not before the stop, because users that were
+	// waiting for a tool call then count as active.
 	end := stop
 	if p.lastEnd.After(end) {
 		end = p.lastEnd

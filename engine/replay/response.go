@@ -3,21 +3,25 @@ package replay
 import (
 	"bytes"
 	"encoding/json"
-	"math"
+	"fmt"
 	"time"
 )
 
 // errorKind is the kind of a request's failure.
 type errorKind string
 
-// The kinds of failures, in the order in which they are checked.
+// The kinds of failures, in the order in which they are checked. A response with several has the
+// first of them, except that after errorEvent and errorFinish the rest of the stream is not read.
 const (
-	errorConnection errorKind = "connection"  // no response: refused, reset, name not found
-	errorTimeout    errorKind = "timeout"     // the request's time limit was exceeded
-	errorStatus     errorKind = "http_status" // a status other than 2xx
-	errorEvent      errorKind = "event_error" // an error event in the stream
-	errorEarlyEnd   errorKind = "early_end"   // the stream ended without [DONE]
-	errorNoOutput   errorKind = "no_output"   // a complete stream without any output
+	errorConnection errorKind = "connection"    // no response: refused, reset, name not found
+	errorStatus     errorKind = "http_status"   // a status other than 2xx, or 204
+	errorBody       errorKind = "not_a_stream"  // a body that is neither an event stream nor JSON
+	errorEvent      errorKind = "event_error"   // an error event, or an error object in the data
+	errorFinish     errorKind = "finish_reason" // a finish reason that names an error
+	errorMalformed  errorKind = "malformed"     // an event or a document that can't be parsed
+	errorTimeout    errorKind = "timeout"       // the request's time limit was exceeded
+	errorNoOutput   errorKind = "no_output"     // no output at all
+	errorEarlyEnd   errorKind = "early_end"     // output, but neither a finish reason nor [DONE]
 )
 
 // response accumulates the events of a streamed response.
@@ -25,88 +29,79 @@ type response struct {
 	firstOutput, lastOutput time.Time // when the reads that contained them returned
 	events                  int       // events with output
 	bytes, firstBytes       int       // bytes of output in all events, and in the first one
-	input, output, cached   *int      // tokens counted by the server; nil if unknown
+	usage                   usage     // the last one before [DONE]
+	largest                 [3]int32  // largest counts of input, output and cached tokens so far
+	contradicts             bool      // a count was smaller than an earlier one
 	finished                bool      // a finish reason was received
 	done                    bool      // [DONE] was received
-	failure                 string    // text of an error event
-	failed                  bool
+	after                   bool      // data was received after [DONE]
+	whole                   bool      // the response is a JSON document
+	failed                  errorKind // empty for no failure in the data
+	failure                 string    // text of the failure
+	chunk                   chunk     // of the event that is being added; here, it is allocated once
 }
 
-// chunk is the part of a stream event that this client uses.
-type chunk struct {
-	Choices []struct {
-		Index int `json:"index"`
-		Delta struct {
-			Content          string `json:"content"`
-			ReasoningContent string `json:"reasoning_content"`
-			Reasoning        string `json:"reasoning"`
-			ToolCalls        []struct {
-				Function struct {
-					Name      string `json:"name"`
-					Arguments string `json:"arguments"`
-				} `json:"function"`
-			} `json:"tool_calls"`
-		} `json:"delta"`
-		FinishReason *string `json:"finish_reason"`
-	} `json:"choices"`
-	Usage *struct {
-		PromptTokens        *int `json:"prompt_tokens"`
-		CompletionTokens    *int `json:"completion_tokens"`
-		PromptTokensDetails *struct {
-			CachedTokens *int `json:"cached_tokens"`
-		} `json:"prompt_tokens_details"`
-	} `json:"usage"`
-	Error json.RawMessage `json:"error"`
-}
-
-// addEvent adds an event of the stream; at is the time when its read returned.
+// addEvent adds an event of the stream; at is the time when its read returned. After [DONE], only
+// errors count.
 func (r *response) addEvent(at time.Time, name, data []byte) {
 	data = bytes.TrimSpace(data)
-	if string(data) == "[DONE]" {
+	switch {
+	case isErrorName(name):
+		r.fail(errorEvent, clipText(data))
+	case isDone(data):
 		r.done = true
-		return
-	}
-	if string(name) == "error" {
-		r.fail(data)
-		return
-	}
-	if len(data) == 0 {
-		return
-	}
-	var c chunk
-	if err := json.Unmarshal(data, &c); err != nil {
-		r.fail([]byte("event is not a completion chunk: " + err.Error()))
-		return
-	}
-	if len(c.Error) > 0 && string(c.Error) != "null" {
-		r.fail(c.Error)
-		return
-	}
-	r.addChunk(at, &c)
-}
-
-func (r *response) fail(text []byte) {
-	if !r.failed {
-		r.failed, r.failure = true, string(text[:min(len(text), maxErrorText)])
+	case len(data) > 0:
+		err := r.parse(data)
+		if err == nil {
+			r.addChunk(at, data)
+		} else if !r.done {
+			r.fail(errorMalformed, "event is not a completion chunk: "+err.Error())
+		}
 	}
 }
 
-func (r *response) addChunk(at time.Time, c *chunk) {
-	n := 0
-	for i := range c.Choices {
-		choice := &c.Choices[i]
-		if choice.Index != 0 {
-			continue
-		}
-		d := &choice.Delta
-		n += len(d.Content)
-		// Servers that send both fields send the same text in both.
-		n += max(len(d.ReasoningContent), len(d.Reasoning))
-		for _, call := range d.ToolCalls {
-			n += len(call.Function.Name) + len(call.Function.Arguments)
-		}
-		r.finished = r.finished || choice.FinishReason != nil
+func isErrorName(name []byte) bool { return bytes.EqualFold(name, []byte("error")) }
+
+func isDone(data []byte) bool { return string(data) == "[DONE]" }
+
+// addDocument adds a JSON document that was sent instead of a stream and was complete at the time at.
+func (r *response) addDocument(at time.Time, data []byte) {
+	r.whole = true
+	if err := r.parse(data); err != nil {
+		r.fail(errorMalformed, "answer is not a JSON completion: "+err.Error())
+		return
 	}
+	r.addChunk(at, data)
+}
+
+// parse parses the data of an event or a document into r.chunk.
+func (r *response) parse(data []byte) error {
+	r.chunk = chunk{}
+	return json.Unmarshal(data, &r.chunk)
+}
+
+// fail records a failure. An error that the server reports replaces malformed data.
+func (r *response) fail(kind errorKind, text string) {
+	if r.failed == "" || r.failed == errorMalformed && kind != errorMalformed {
+		r.failed, r.failure = kind, text
+	}
+}
+
+// clipText returns the beginning of a text that goes into a file.
+func clipText(text []byte) string { return string(text[:min(len(text), maxErrorText)]) }
+
+// addChunk adds the chunk that was parsed from data.
+func (r *response) addChunk(at time.Time, data []byte) {
+	c := &r.chunk
+	if kind, text := c.failure(data); kind != "" {
+		r.fail(kind, text)
+		return
+	}
+	if r.done {
+		return
+	}
+	n, finish := c.output()
+	r.finished = r.finished || finish != ""
 	if n > 0 {
 		if r.events == 0 {
 			r.firstOutput, r.firstBytes = at, n
@@ -115,37 +110,58 @@ func (r *response) addChunk(at time.Time, c *chunk) {
 		r.bytes += n
 		r.lastOutput = at
 	}
-	if u := c.Usage; u != nil {
-		r.input, r.output, r.cached = validCount(u.PromptTokens), validCount(u.CompletionTokens), nil
-		if u.PromptTokensDetails != nil {
-			r.cached = validCount(u.PromptTokensDetails.CachedTokens)
+	if c.Usage.present {
+		r.addUsage(c.Usage)
+	}
+}
+
+func (r *response) addUsage(u usage) {
+	r.usage = u
+	for i, c := range [...]tokenCount{u.input, u.output, u.cached} {
+		if c.known {
+			r.contradicts = r.contradicts || c.n < r.largest[i]
+			r.largest[i] = max(r.largest[i], c.n)
 		}
 	}
 }
 
-// validCount returns n, or nil if n is not a valid token count.
-func validCount(n *int) *int {
-	if n == nil || *n < 0 || *n > math.MaxInt32 {
-		return nil
+// complete reports whether the rest of the response can be ignored.
+func (r *response) complete() bool { return r.failed != "" && r.failed != errorMalformed }
+
+// classify returns the kind of failure of a response that has ended, or "" for success, and the
+// text of the failure.
+func (r *response) classify() (errorKind, string) {
+	switch {
+	case r.failed != "":
+		return r.failed, r.failure
+	case r.events == 0:
+		return errorNoOutput, "no output"
+	case !r.whole && !r.done && !r.finished:
+		return errorEarlyEnd, fmt.Sprintf("neither a finish reason nor [DONE] after %d events with output", r.events)
 	}
-	return n
+	return "", ""
 }
 
-// complete reports whether the rest of the stream can be ignored.
-func (r *response) complete() bool { return r.done || r.failed }
-
-// classify returns the kind of failure of a stream that has ended, or "" for success. broken is
-// true if the connection ended before the stream did.
-func (r *response) classify(broken bool) errorKind {
-	switch {
-	case r.failed:
-		return errorEvent
-	case !r.done && (broken || !r.finished):
-		return errorEarlyEnd
-	case r.events == 0:
-		return errorNoOutput
+// notes returns what a reader of the figures must know of a successful response.
+func (r *response) notes() notes {
+	var n notes
+	for _, c := range [...]struct {
+		is   bool
+		note notes
+	}{
+		{r.whole, noteJSON},
+		{!r.finished, noteNoFinish},
+		{r.contradicts, noteUsage},
+		{r.after, noteAfter},
+		{!r.usage.present, noteNoUsage},
+		{r.usage.invalid, noteInvalid},
+		{r.usage.input.known && r.usage.cached.n > r.usage.input.n, noteCached},
+	} {
+		if c.is {
+			n |= c.note
+		}
 	}
-	return ""
+	return n
 }
 
 // tokenBytes is the approximate length of a token in bytes, for the client's own estimate.
@@ -158,21 +174,21 @@ func (r *response) clientTokens() int { return (r.bytes + tokenBytes - 1) / toke
 // with output, divided by the server's token count less one. It is nil if there is no interval.
 func (r *response) itl() *float64 {
 	seconds := r.lastOutput.Sub(r.firstOutput).Seconds()
-	if r.events < 2 || r.output == nil || *r.output < 2 || seconds <= 0 {
+	if r.events < 2 || r.usage.output.n < 2 || seconds <= 0 {
 		return nil
 	}
-	return new(seconds / float64(*r.output-1))
+	return new(seconds / float64(r.usage.output.n-1))
 }
 
-// sseSpeed returns the output speed in tokens per second: the tokens after the first event, divided
-// by the interval that [response.itl] uses. The number of these tokens is the server's count
-// multiplied by their share of the output's bytes. With one token per event the speed equals
-// 1/itl; with a large first event it is lower.
+// sseSpeed returns the output speed in tokens per second: the tokens after the first event, over
+// the same interval as [response.itl]. Their number is the server's count multiplied by their
+// share of the output's bytes. For one token per event it equals 1/itl; for a large first event
+// it is lower.
 func (r *response) sseSpeed() *float64 {
 	seconds := r.lastOutput.Sub(r.firstOutput).Seconds()
-	if r.events < 2 || r.output == nil || *r.output < 2 || seconds <= 0 {
+	if r.events < 2 || r.usage.output.n < 2 || seconds <= 0 {
 		return nil
 	}
 	share := float64(r.bytes-r.firstBytes) / float64(r.bytes)
-	return new(share * float64(*r.output) / seconds)
+	return new(share * float64(r.usage.output.n) / seconds)
 }

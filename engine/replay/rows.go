@@ -37,6 +37,7 @@ type analysisRow struct {
 	OutputEvents int       `json:"output_events"`
 	ErrorKind    errorKind `json:"error_kind,omitempty"`
 	HTTPStatus   int       `json:"http_status,omitempty"`
+	Notes        []string  `json:"notes,omitempty"` // keys of noteTexts; none for a failure
 	Client       string    `json:"client"`
 }
 

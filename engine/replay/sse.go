@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"encoding/json"
 
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
@@ -19,6 +20,9 @@ type sseParser struct {
 	name    []byte
 	hasData bool
 	sawCR   bool
+
+	lines    int  // that are neither empty nor comments
+	isStream bool // a field or a comment of an event stream was found
 }
 
 // feed parses the bytes of one read and calls f for each event that they complete. The slices
@@ -82,6 +86,10 @@ func (p *sseParser) addLine(line []byte, f func(name, data []byte)) {
 	}
 	field, value, _ := bytes.Cut(line, []byte(":")) // the field of a comment is empty
 	value = bytes.TrimPrefix(value, []byte(" "))
+	p.isStream = p.isStream || isField(string(field))
+	if len(field) > 0 {
+		p.lines++
+	}
 	switch string(field) {
 	case "data":
 		if p.hasData {
@@ -91,4 +99,30 @@ func (p *sseParser) addLine(line []byte, f func(name, data []byte)) {
 	case "event":
 		p.name = append(p.name[:0], value...)
 	}
+}
+
+// isField reports whether an event stream may contain the field; that of a comment is empty.
+func isField(name string) bool {
+	switch name {
+	case "data", "event", "id", "retry", "":
+		return true
+	}
+	return false
+}
+
+// end ends the stream. Some servers omit the empty line after the last event, so f is called for
+// that event too, unless it was cut off.
+func (p *sseParser) end(f func(name, data []byte)) {
+	if len(p.line) > 0 {
+		p.addLine(p.line, f)
+		p.line = p.line[:0]
+	}
+	if isWholeEvent(p.name, p.data) {
+		f(p.name, p.data)
+	}
+}
+
+// isWholeEvent reports whether an event without the empty line after it is complete.
+func isWholeEvent(name, data []byte) bool {
+	return isErrorName(name) || isDone(bytes.TrimSpace(data)) || json.Valid(data)
 }

@@ -114,7 +114,7 @@ func FuzzResponse(f *testing.F) {
 		var a response
 		a.addEvent(testTime(1), nil, data)
 		a.addEvent(testTime(2), nil, data)
-		if kind := a.classify(false); kind == "" && (a.events == 0 || a.bytes == 0) {
+		if kind, _ := a.classify(); kind == "" && (a.events == 0 || a.bytes == 0) {
 			t.Error("a success without output")
 		}
 		if itl := a.itl(); itl != nil && *itl <= 0 {
@@ -124,5 +124,40 @@ func FuzzResponse(f *testing.F) {
 			t.Errorf("sse speed %g: want it not negative", *v)
 		}
 		a.clientTokens()
+	})
+}
+
+// A body is judged the same for reads of any size.
+func FuzzBody(f *testing.F) {
+	f.Add([]byte("\xef\xbb\xbf"+sseOutput+sseStop+sseUsage+sseDone+": bye\n\n"), 1)
+	f.Add([]byte("\xef\xbb\xbf \n"+jsonGood), 2)
+	f.Add([]byte("\xef\xbbdata: x\r\r"+sseDone+"x"), 1)
+	f.Add([]byte("\n<html>"), 1)
+	f.Add([]byte("event: error\ndata: x"), 3)
+	f.Fuzz(func(t *testing.T, body []byte, size int) {
+		if size < 1 {
+			return
+		}
+		parse := func(pieces ...[]byte) (kind errorKind, text string, n notes) {
+			var a response
+			p := newBodyParser(&a)
+			for _, piece := range pieces {
+				if a.complete() {
+					break
+				}
+				if err := p.feed(testTime(1), piece); err != nil {
+					t.Fatal(err)
+				}
+			}
+			p.end(false)
+			kind, text = a.classify()
+			return kind, text, a.notes()
+		}
+		kind, text, n := parse(body)
+		cutKind, cutText, cutNotes := parse(slices.Collect(slices.Chunk(bytes.Clone(body), size))...)
+		if kind != cutKind || text != cutText || kind == "" && n != cutNotes {
+			t.Errorf("in one read %q (%s) %v, in reads of %d bytes %q (%s) %v",
+				kind, text, n.keys(), size, cutKind, cutText, cutNotes.keys())
+		}
 	})
 }

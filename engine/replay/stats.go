@@ -44,6 +44,8 @@ type statistics struct {
 	StopReason stopReason        `json:"stop_reason"`
 	CutOff     int               `json:"cut_off"`
 	Errors     map[errorKind]int `json:"errors"` // of measured requests
+	// Notes counts measured successful requests by the keys of noteTexts.
+	Notes map[string]noteCount `json:"notes"`
 }
 
 // serverTokens holds sums over the measured successful requests whose token count is known,
@@ -52,7 +54,7 @@ type serverTokens struct {
 	Input     *int   `json:"input"`
 	Output    *int   `json:"output"`
 	Cached    *int   `json:"cached"`
-	HitRate   number `json:"cache_hit_rate"` // fraction, over requests with both counts
+	HitRate   number `json:"cache_hit_rate"` // fraction, over requests with both counts; null above 1
 	AvgInput  number `json:"avg_input_per_request"`
 	AvgOutput number `json:"avg_output_per_request"`
 	Median    number `json:"median_output_per_request"`
@@ -97,12 +99,12 @@ func ratio(a, b float64) number {
 // computed from the rows have the same values.
 type sample struct {
 	start, latency        float64 // Unix seconds, seconds
-	ttft                  float64 // s; NaN if unknown
-	local, sse            float64 // speeds in tok/s (1/ITL, SSE speed); NaN if unknown
+	ttft, local, sse      float64 // s, tok/s, tok/s; NaN if unknown
 	input, output, cached int32   // tokens, -1 if unknown
-	client                int32   // output tokens, estimated by the client
-	firstOut, lastOut     float64 // times of the first and last output, Unix seconds
+	client                int32   // tokens, estimated
+	firstOut, lastOut     float64 // Unix seconds
 	kind                  errorKind
+	notes                 notes
 }
 
 // window is the measuring window of a phase, in Unix seconds.
@@ -116,7 +118,7 @@ func measure(samples []sample, w window) statistics {
 	s.Errors = map[errorKind]int{}
 	duration := max(w.end-w.begin, 0)
 	s.Duration = number(duration)
-	var successful []sample
+	var ok []sample
 	for _, x := range samples {
 		switch {
 		case !w.contains(x.start):
@@ -124,41 +126,44 @@ func measure(samples []sample, w window) statistics {
 			s.Errors[x.kind]++
 			s.Requests.Failed++
 		default:
-			successful = append(successful, x)
+			ok = append(ok, x)
 		}
 	}
-	s.Requests.Successful = len(successful)
-	s.Requests.Measured = len(successful) + s.Requests.Failed
-	s.TokensServer = sumServer(successful)
-	sumClient(&s, successful)
+	s.Requests.Successful = len(ok)
+	s.Requests.Measured = len(ok) + s.Requests.Failed
+	s.Notes = countNotes(ok)
+	s.TokensServer = sumServer(ok)
+	sumClient(&s, ok)
 	in, out := s.TokensServer.Input, s.TokensServer.Output
 	s.Throughput.OutputServer, s.Throughput.TotalServer = optionalRatio(out, duration), number(math.NaN())
 	if in != nil && out != nil {
 		s.Throughput.TotalServer = ratio(float64(*in+*out), duration)
 	}
-	s.TTFT = latencyPercentilesOf(successful, func(x sample) float64 { return x.ttft })
-	s.Latency = latencyPercentilesOf(successful, func(x sample) float64 { return x.latency })
-	s.LocalSpeed = speedPercentilesOf(successful, func(x sample) float64 { return x.local })
-	s.SSESpeed = speedPercentilesOf(successful, func(x sample) float64 { return x.sse })
+	s.TTFT = latencyPercentilesOf(ok, func(x sample) float64 { return x.ttft })
+	s.Latency = latencyPercentilesOf(ok, func(x sample) float64 { return x.latency })
+	s.LocalSpeed = speedPercentilesOf(ok, func(x sample) float64 { return x.local })
+	s.SSESpeed = speedPercentilesOf(ok, func(x sample) float64 { return x.sse })
 	return s
 }
 
-func sumServer(successful []sample) serverTokens {
+func sumServer(ok []sample) serverTokens {
 	var t serverTokens
-	t.Input, t.InputKnown = sum(successful, func(x sample) int32 { return x.input })
-	t.Output, t.OutputKnown = sum(successful, func(x sample) int32 { return x.output })
-	t.Cached, t.CachedKnown = sum(successful, func(x sample) int32 { return x.cached })
+	t.Input, t.InputKnown = sum(ok, func(x sample) int32 { return x.input })
+	t.Output, t.OutputKnown = sum(ok, func(x sample) int32 { return x.output })
+	t.Cached, t.CachedKnown = sum(ok, func(x sample) int32 { return x.cached })
 	t.AvgInput = optionalRatio(t.Input, float64(t.InputKnown))
 	t.AvgOutput = optionalRatio(t.Output, float64(t.OutputKnown))
 	var input, cached int
-	for _, x := range successful {
+	for _, x := range ok {
 		if x.input >= 0 && x.cached >= 0 {
 			input += int(x.input)
 			cached += int(x.cached)
 		}
 	}
-	t.HitRate = ratio(float64(cached), float64(input))
-	t.Median = number(percentile.Of(sorted(successful, func(x sample) float64 {
+	if t.HitRate = ratio(float64(cached), float64(input)); t.HitRate > 1 {
+		t.HitRate = number(math.NaN())
+	}
+	t.Median = number(percentile.Of(sorted(ok, func(x sample) float64 {
 		if x.output < 0 {
 			return math.NaN()
 		}
@@ -168,9 +173,9 @@ func sumServer(successful []sample) serverTokens {
 }
 
 // sum returns the sum of the known counts, or nil if none is known, and how many are known.
-func sum(successful []sample, of func(sample) int32) (*int, int) {
+func sum(ok []sample, of func(sample) int32) (*int, int) {
 	total, known := 0, 0
-	for _, x := range successful {
+	for _, x := range ok {
 		if n := of(x); n >= 0 {
 			total += int(n)
 			known++
@@ -190,34 +195,34 @@ func optionalRatio(total *int, over float64) number {
 	return ratio(float64(*total), over)
 }
 
-// sumClient sets the figures that the client estimates itself. The client throughput is averaged
-// over the time from the first to the last output event.
-func sumClient(s *statistics, successful []sample) {
+// sumClient sets the figures that the client estimates itself. Its throughput is over the time
+// from the first to the last output event.
+func sumClient(s *statistics, ok []sample) {
 	first, last := math.Inf(1), math.Inf(-1)
-	for _, x := range successful {
+	for _, x := range ok {
 		s.TokensClient.Output += int(x.client)
 		first, last = min(first, x.firstOut), max(last, x.lastOut)
 	}
-	s.TokensClient.Avg = ratio(float64(s.TokensClient.Output), float64(len(successful)))
+	s.TokensClient.Avg = ratio(float64(s.TokensClient.Output), float64(len(ok)))
 	s.Throughput.OutputClient = ratio(float64(s.TokensClient.Output), last-first)
 }
 
-func latencyPercentilesOf(successful []sample, of func(sample) float64) latencyPercentiles {
-	v := sorted(successful, of)
-	at := func(p float64) number { return number(percentile.Of(v, p)) }
-	return latencyPercentiles{P50: at(50), P95: at(95), P99: at(99)}
+func latencyPercentilesOf(ok []sample, of func(sample) float64) latencyPercentiles {
+	v := sorted(ok, of)
+	p := func(p float64) number { return number(percentile.Of(v, p)) }
+	return latencyPercentiles{P50: p(50), P95: p(95), P99: p(99)}
 }
 
-func speedPercentilesOf(successful []sample, of func(sample) float64) speedPercentiles {
-	v := sorted(successful, of)
-	at := func(p float64) number { return number(percentile.Of(v, p)) }
-	return speedPercentiles{P5: at(5), P25: at(25), P50: at(50), P95: at(95)}
+func speedPercentilesOf(ok []sample, of func(sample) float64) speedPercentiles {
+	v := sorted(ok, of)
+	p := func(p float64) number { return number(percentile.Of(v, p)) }
+	return speedPercentiles{P5: p(5), P25: p(25), P50: p(50), P95: p(95)}
 }
 
 // sorted returns the values that are not NaN, in ascending order.
-func sorted(successful []sample, of func(sample) float64) []float64 {
-	v := make([]float64, 0, len(successful))
-	for _, x := range successful {
+func sorted(ok []sample, of func(sample) float64) []float64 {
+	v := make([]float64, 0, len(ok))
+	for _, x := range ok {
 		if f := of(x); !math.IsNaN(f) {
 			v = append(v, f)
 		}

@@ -73,7 +73,7 @@ func TestMeasureWithoutData(t *testing.T) {
 		`"output_speed_per_request_local_tok_s":{"p5":null,"p25":null,"p50":null,"p95":null},` +
 		`"output_speed_per_request_sse_tok_s":{"p5":null,"p25":null,"p50":null,"p95":null},` +
 		`"e2e_latency_s":{"p50":null,"p95":null,"p99":null},` +
-		`"client":"","stop_reason":"","cut_off":0,"errors":{}}`
+		`"client":"","stop_reason":"","cut_off":0,"errors":{},"notes":{}}`
 	if string(data) != want {
 		t.Errorf("got  %s\nwant %s", data, want)
 	}

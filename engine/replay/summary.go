@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -26,16 +27,28 @@ func summary(s statistics) string {
 	if len(s.Errors) > 0 {
 		put("Errors: %s", errorCounts(s.Errors))
 	}
+	for _, line := range noteLines(s) {
+		put("%s", line)
+	}
 	t := s.TokensServer
 	put("Tokens (server):")
-	put("  Input: %s (%s per request)", formatCount(t.Input), t.AvgInput.format(1))
-	put("  Output: %s (%s per request, median %s)", formatCount(t.Output), t.AvgOutput.format(1), t.Median.format(1))
-	put("  Cached: %s (hit rate %s%%)", formatCount(t.Cached), (100 * t.HitRate).format(1))
+	ok := s.Requests.Successful
+	noOutput := unknownCounts(t.Output, t.OutputKnown, ok)
+	noInput := unknownCounts(t.Input, t.InputKnown, ok)
+	put("  Input: %s (%s per request)%s", formatCount(t.Input), t.AvgInput.format(1), noInput)
+	put("  Output: %s (%s per request, median %s)%s",
+		formatCount(t.Output), t.AvgOutput.format(1), t.Median.format(1), noOutput)
+	put("  Cached: %s (hit rate %s%%)%s",
+		formatCount(t.Cached), (100 * t.HitRate).format(1), unknownCounts(t.Cached, t.CachedKnown, ok))
 	put("Tokens (client estimate): %s (%s per request)",
 		groupDigits(strconv.Itoa(s.TokensClient.Output)), s.TokensClient.Avg.format(1))
-	put("System Throughput (server output): %s tok/s", s.Throughput.OutputServer.format(1))
+	put("System Throughput (server output): %s tok/s%s", s.Throughput.OutputServer.format(1), noOutput)
 	put("System Throughput (client output): %s tok/s", s.Throughput.OutputClient.format(1))
-	put("System Throughput (server total): %s tok/s", s.Throughput.TotalServer.format(1))
+	noTotal := cmp.Or(noOutput, noInput)
+	if t.Input == nil {
+		noTotal = noInput
+	}
+	put("System Throughput (server total): %s tok/s%s", s.Throughput.TotalServer.format(1), noTotal)
 	put("TTFT p50/p95/p99: %ss / %ss / %ss", s.TTFT.P50.format(3), s.TTFT.P95.format(3), s.TTFT.P99.format(3))
 	speed := func(which string, v speedPercentiles) {
 		put("Output Speed (per-request %s, tok/s):", which)
@@ -45,6 +58,32 @@ func summary(s statistics) string {
 	speed("SSE", s.SSESpeed)
 	put("%s", separator)
 	return b.String()
+}
+
+// noteLines returns the notes with their numbers of requests, in the order of [noteTexts].
+func noteLines(s statistics) []string {
+	var lines []string
+	for _, t := range noteTexts {
+		if c, ok := s.Notes[t.key]; ok {
+			lines = append(lines, fmt.Sprintf("Note: %s: %s", t.text, share(c.Requests, s.Requests.Successful)))
+		}
+	}
+	return lines
+}
+
+func share(n, of int) string {
+	return fmt.Sprintf("%d of %d successful requests (%.1f%%)", n, of, 100*float64(n)/float64(of))
+}
+
+// unknownCounts returns the end of a line with a sum over requests whose count is known.
+func unknownCounts(sum *int, known, of int) string {
+	switch {
+	case known == of:
+		return ""
+	case sum == nil:
+		return ", unknown in all requests"
+	}
+	return ", a lower bound: unknown in " + share(of-known, of)
 }
 
 func errorCounts(errs map[errorKind]int) string {

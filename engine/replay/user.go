@@ -121,24 +121,35 @@ func (p *phase) row(user int, id, xid string, step Step, x *exchange) requestRow
 		Success: x.kind == "",
 	}
 	if r.Success {
-		ttft := x.firstOutput.Sub(x.start).Seconds()
-		r.Input, r.Output, r.Cached = x.input, x.output, x.cached
-		r.TTFT, r.ITL, r.SSESpeed = &ttft, x.itl(), x.sseSpeed()
+		r.Input, r.Output, r.Cached = x.usage.input.pointer(), x.usage.output.pointer(), x.usage.cached.pointer()
+		r.ITL, r.SSESpeed = x.itl(), x.sseSpeed()
+		if !x.whole {
+			r.TTFT = new(x.firstOutput.Sub(x.start).Seconds())
+		}
 	}
 	return r
 }
 
-// record writes a request's rows and logs the first failure of each kind.
+// record writes a request's rows and logs the first failure of each kind and the first success with
+// each note.
 func (p *phase) record(row requestRow, x *exchange) error {
 	if err := p.requests.append(row); err != nil {
 		return err
 	}
+	var noted notes
+	if x.kind == "" {
+		noted = x.notes()
+	}
 	err := p.analysis.append(analysisRow{
 		requestRow: row, ClientTokens: x.clientTokens(), OutputEvents: x.events,
-		ErrorKind: x.kind, HTTPStatus: x.status, Client: p.cfg.clientName(),
+		ErrorKind: x.kind, HTTPStatus: x.status, Notes: noted.keys(), Client: p.cfg.clientName(),
 	})
-	if err != nil || x.kind == "" {
+	if err != nil {
 		return err
+	}
+	if x.kind == "" {
+		p.logNotes(row, noted)
+		return nil
 	}
 	p.mu.Lock()
 	logged := p.loggedKinds[x.kind]
@@ -149,6 +160,20 @@ func (p *phase) record(row requestRow, x *exchange) error {
 			p.index, x.kind, row.User, row.Conversation, row.Turn, printable(x.text)))
 	}
 	return nil
+}
+
+func (p *phase) logNotes(row requestRow, noted notes) {
+	if noted == 0 {
+		return
+	}
+	p.mu.Lock()
+	unseen := noted &^ p.noted
+	p.noted |= noted
+	p.mu.Unlock()
+	unseen.each(func(i int) {
+		p.log.print(fmt.Sprintf("Phase %d: first response with a note: user %d, %s turn %d: %s\n",
+			p.index, row.User, row.Conversation, row.Turn, noteTexts[i].text))
+	})
 }
 
 func (p *phase) sampleOf(row requestRow, x *exchange) sample {
@@ -162,7 +187,7 @@ func (p *phase) sampleOf(row requestRow, x *exchange) sample {
 	}
 	if row.Success {
 		s.client = int32(min(x.clientTokens(), math.MaxInt32))
-		s.firstOut, s.lastOut = p.clock.seconds(x.firstOutput), row.End
+		s.firstOut, s.lastOut, s.notes = p.clock.seconds(x.firstOutput), row.End, x.notes()
 	}
 	return s
 }
