@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
 // harnessRuns writes two harness run directories, the second one slightly slower, and
@@ -18,7 +20,7 @@ func (s *shell) harnessRuns() string {
 		if err := os.MkdirAll(out, 0o755); err != nil {
 			s.t.Fatal(err)
 		}
-		files, err := filepath.Glob(filepath.Join(sampleRun, "agentperf", "*"))
+		files, err := filepath.Glob(filepath.Join(runstest.Sample(s.t), "agentperf", "*"))
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"html"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
 // lineOf returns the first line of text that starts with label, after spaces and "|", or "".
@@ -131,14 +131,12 @@ func TestOutputsContainEveryMetric(t *testing.T) {
 func TestComparisonsContainEveryMetric(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
-	run, err := filepath.Abs(sampleRun)
-	if err != nil {
-		t.Fatal(err)
-	}
+	run := runstest.Sample(t)
 	type part struct {
 		Key      string
 		Delta    *float64
 		Interval *struct{ Method string } `json:"interval_95"`
+		Figures  []struct{ Class results.Class }
 	}
 	c := decode[struct {
 		Rows []struct {
@@ -165,8 +163,8 @@ func TestComparisonsContainEveryMetric(t *testing.T) {
 			t.Errorf("%s is not in the JSON", m.Key)
 		case m.Parity.RowLabel == "" && row != m.Label || m.Parity.RowLabel != "" && row != m.Parity.RowLabel:
 			t.Errorf("%s is in the row %q", m.Key, row)
-		case (p.Interval != nil) != (m.Formula.Kind != results.ClientReported):
-			t.Errorf("%s: interval %v", m.Key, p.Interval)
+		case (p.Interval != nil) != (m.Formula.Kind != results.ClientReported && p.Figures[0].Class != results.Invalid):
+			t.Errorf("%s: interval %v of figures %v", m.Key, p.Interval, p.Figures)
 		}
 		if !slices.Contains(columnOf(t, table, "key"), m.Key) {
 			t.Errorf("%s is not in the CSV", m.Key)

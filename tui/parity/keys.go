@@ -104,10 +104,8 @@ func (s *Screen) forceUnavailable() string {
 		return "no comparison yet"
 	case s.c.Verdict != engine.NotComparable:
 		return "already comparable"
-	case s.c.Delta == nil:
-		return "no difference to compare"
 	}
-	return ""
+	return s.c.NoVerdict()
 }
 
 func (s *Screen) swapSides() tea.Cmd {

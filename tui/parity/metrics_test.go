@@ -1,6 +1,7 @@
 package parity
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -19,7 +20,8 @@ func TestAllMetricsAreShown(t *testing.T) {
 		p := &f.sides[i].Phase
 		p.Figures = nil
 		for k, m := range results.Metrics {
-			p.Figures = append(p.Figures, results.Figure{Key: m.Key, Value: (float64(k) + 1.25) / m.Unit.Scale})
+			value := (float64(k) + 1.25) / m.Unit.Scale
+			p.Figures = append(p.Figures, results.Figure{Key: m.Key, Value: value, Client: math.NaN()})
 		}
 	}
 	r := newRig(t, f, "a", "b")

@@ -84,14 +84,19 @@ func newTableRow(r engine.ComparisonRow, primary bool, gaugeHalf int) tableRow {
 			role = positionRole(*p.Position, r.Flags)
 			gaugeCell = ui.Cell{Text: gauge(*p.Position, gaugeHalf), Role: role}
 		}
-		tolerance = p.Band
-		detail += ": tolerance ±" + tolerance
-		if p.Mean != nil {
-			detail += fmt.Sprintf(" around the mean of %d references; Δ from the first one %s", p.References, r.Delta)
+		var facts []string
+		if p.Tolerance > 0 {
+			tolerance = p.Band
+			text := "tolerance ±" + tolerance
+			if p.Mean != nil {
+				text += fmt.Sprintf(" around the mean of %d references; Δ from the first one %s", p.References, r.Delta)
+			}
+			facts = append(facts, text)
 		}
 		if p.Better != "" {
-			detail += ", " + string(p.Better) + " is better"
+			facts = append(facts, string(p.Better)+" is better")
 		}
+		detail += ": " + strings.Join(facts, ", ")
 		if in := p.Interval; in != nil {
 			interval.Text = results.Change(in.Low, 1) + " … " + results.Change(in.High, 1)
 			detail += "; 95 % confidence interval " + interval.Text + " by " + in.Method

@@ -3,6 +3,7 @@ package parity
 import (
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -93,7 +94,9 @@ func newSide(name string, scale float64, window float64) engine.Side {
 		if strings.HasPrefix(v.key, "ttft") {
 			x = 1 / scale / scale / scale
 		}
-		s.Phase.Figures = append(s.Phase.Figures, results.Figure{Key: v.key, Value: v.value * x})
+		s.Phase.Figures = append(s.Phase.Figures, results.Figure{
+			Key: v.key, Value: v.value * x, Client: math.NaN(), Class: results.Exact,
+		})
 	}
 	return s
 }
@@ -109,6 +112,12 @@ func outside() *fakeEngine {
 func different() *fakeEngine {
 	f := within()
 	f.sides[1].About.Seed = "43"
+	return f
+}
+
+// invalid is a comparison whose reference permits no verdict.
+func invalid() *fakeEngine {
+	f := different()
 	f.sides[0].Phase.Invalid = []string{"measuring window too short: 12.0 s, must be at least 300.0 s"}
 	return f
 }
@@ -208,7 +217,7 @@ func TestFrames(t *testing.T) {
 		"outside":        {outside(), "a", "b", nil},
 		"different":      {different(), "a", "b", []string{"d", "d"}},
 		"forced":         {different(), "a", "b", []string{"f"}},
-		"notes":          {different(), "a", "b", []string{"d"}},
+		"notes":          {invalid(), "a", "b", []string{"d"}},
 		"pick":           {list, "", "/runs/592240", []string{"down"}},
 		"broken":         {broken, "a", "x", nil},
 		"paired":         {paired(), "a", "b", nil},
@@ -262,6 +271,12 @@ func TestForceAndSwap(t *testing.T) {
 		if i >= len(r.f.calls) || r.f.calls[i] != c {
 			t.Fatalf("calls %v, want %v", r.f.calls, want)
 		}
+	}
+	r = newRig(t, invalid(), "a", "b")
+	r.send(frametest.Keys("f")...)
+	if toast, ok := r.lastSent().(ui.Toast); !ok || !strings.Contains(toast.Text, "measuring window too short") ||
+		len(r.f.calls) != 1 {
+		t.Errorf("f on an invalid figure sent %v, calls %v", r.lastSent(), r.f.calls)
 	}
 	r = newRig(t, within(), "a", "b")
 	r.send(frametest.Keys("f")...)

@@ -29,7 +29,7 @@ const (
 type Options struct {
 	Band        float64 // tolerance band of the primary metric, as a fraction; 0: from References, else DefaultBand
 	DefaultBand float64 // smallest band from References, and the band without them; 0: 2 %
-	Force       bool    // give a verdict even if the runs are not comparable
+	Force       bool    // give a verdict even if the runs are not comparable, unless the figures permit none
 	// References are additional runs of the reference's configuration. The spread of all
 	// references determines the tolerance of each metric, around their mean; Band overrides
 	// the primary one.
@@ -56,6 +56,8 @@ type Comparison struct {
 	TTFT   *Distribution `json:"ttft_distribution,omitempty"`
 	Fields []FileDiff    `json:"fields,omitempty"` // differences of recipe and workload; set by the caller
 	Paired *Pairing      `json:"paired,omitempty"`
+
+	noVerdict []string // those of Reasons that Force does not override
 }
 
 // FileDiff compares an input file of the runs field by field.
@@ -74,6 +76,9 @@ type Column struct {
 	Window        *float64 `json:"window_seconds"` // nil if unknown
 	WindowDerived bool     `json:"window_implied"` // derived from the number of tokens and the rate
 	Invalid       []string `json:"invalid"`
+	// Reasons are why the figures of the phase are not exact, those of Invalid included.
+	Reasons  []results.Reason `json:"reasons"`
+	Warnings []string         `json:"warnings"` // of the run and the phase
 }
 
 // Row is a row of the table.
@@ -102,13 +107,21 @@ type Part struct {
 	FromMean   *float64          `json:"delta_from_mean,omitempty"` // from Mean, as a fraction of it
 	Better     results.Direction `json:"better"`
 	Interval   *Interval         `json:"interval_95,omitempty"` // of the delta; nil without request rows
-	Flags      []string          `json:"-"`                     // flags of the row that apply to this part
-	Invalid    [2]bool           `json:"-"`                     // of reference and candidate
-	Label      string            `json:"-"`                     // for narrow views
-	Text       [2]string         `json:"-"`                     // of reference and candidate, formatted without the unit
-	DeltaText  string            `json:"-"`
-	MeanText   string            `json:"-"` // of FromMean
-	Band       string            `json:"-"` // tolerance with as many digits as show which side of it the difference is on
+	// DeltaRange is where the true difference is if a figure is uncertain, else nil. It is that
+	// from Mean if there is one.
+	DeltaRange *[2]float64 `json:"delta_range,omitempty"`
+	// Figures are the figures of reference and candidate with their class, bounds and reasons,
+	// those of the phase included.
+	Figures   [2]results.Figure `json:"figures"`
+	Flags     []string          `json:"-"` // flags of the row that apply to this part
+	Invalid   [2]bool           `json:"-"` // of reference and candidate
+	Label     string            `json:"-"` // for narrow views
+	Text      [2]string         `json:"-"` // of reference and candidate, formatted without the unit
+	DeltaText string            `json:"-"`
+	MeanText  string            `json:"-"` // of FromMean
+	Band      string            `json:"-"` // tolerance with as many digits as show which side of it the difference is on
+
+	low, high float64 // of DeltaRange, or the difference itself
 }
 
 // rowSpec defines a row of the table, which shows one or more metrics.
@@ -154,7 +167,7 @@ func Compare(ref, cand Side, opt Options) Comparison {
 	}
 	for _, l := range rowSpecs() {
 		if l.metrics == nil {
-			c.Rows = append(c.Rows, requestsRow(l.label, &ref, &cand))
+			c.Rows = append(c.Rows, requestRows(l.label, &ref, &cand)...)
 			continue
 		}
 		row, any := l.build(&ref, &cand, func(m *results.Metric) tolerance { return opt.tolerance(m, &ref, references) })
@@ -165,7 +178,7 @@ func Compare(ref, cand Side, opt Options) Comparison {
 	}
 	c.flagWidest()
 	c.Delta, c.FromMean = c.Rows[0].Parts[0].Delta, c.Rows[0].Parts[0].FromMean
-	c.setVerdict(opt.Force)
+	c.setVerdict(&ref, &cand, opt.Force)
 	c.addNotes(&ref, &cand)
 	c.TTFT = newDistribution(&ref, &cand)
 	if opt.Paired {
@@ -181,7 +194,7 @@ func (c *Comparison) flagWidest() {
 	for i := range c.Rows {
 		for k := range c.Rows[i].Parts {
 			p := &c.Rows[i].Parts[k]
-			if p.Delta != nil && *p.Delta != 0 && (part == nil || math.Abs(*p.Delta) > math.Abs(*part.Delta)) {
+			if p.Delta != nil && *p.Delta != 0 && !p.isInvalid() && (part == nil || math.Abs(*p.Delta) > math.Abs(*part.Delta)) {
 				row, part = &c.Rows[i], p
 			}
 		}
@@ -193,7 +206,7 @@ func (c *Comparison) flagWidest() {
 
 func (r *Row) setIntervals(of map[string]Interval) {
 	for i := range r.Parts {
-		if in, ok := of[r.Parts[i].Key]; ok && r.Parts[i].Delta != nil {
+		if in, ok := of[r.Parts[i].Key]; ok && r.Parts[i].Delta != nil && !r.Parts[i].isInvalid() {
 			r.Parts[i].Interval = &in
 		}
 	}
@@ -208,6 +221,7 @@ func newColumn(s *Side) Column {
 	return Column{
 		Name: stripControl(s.Name), Path: s.Path, Phase: s.Phase.Index, Concurrency: s.Phase.Concurrency, About: about,
 		Window: finite(seconds), WindowDerived: derived, Invalid: append([]string{}, s.Phase.Invalid...),
+		Reasons: append([]results.Reason{}, s.Phase.Reasons...), Warnings: s.warnings(),
 	}
 }
 
@@ -294,159 +308,6 @@ func (l rowSpec) build(ref, cand *Side, of func(*results.Metric) tolerance) (row
 	row.Reference, row.Candidate = markInvalid(form.join(a), marks[0]), markInvalid(form.join(b), marks[1])
 	row.Delta, row.FromMean = join(deltas), strings.Join(fromMean, " / ")
 	return row, any
-}
-
-// newPart compares a metric of both sides.
-func newPart(m *results.Metric, ref, cand *Side, within tolerance) Part {
-	r, c := ref.Phase.Figures.Get(m.Key), cand.Phase.Figures.Get(m.Key)
-	delta := (c.Value - r.Value) / r.Value
-	p := Part{
-		Key: m.Key, Reference: finite(r.Value), Candidate: finite(c.Value), Delta: finite(delta), Tolerance: within.width,
-		Better: m.Better, Label: m.ShortLabel(),
-		Invalid: [2]bool{len(ref.Phase.Invalid) > 0, len(cand.Phase.Invalid) > 0},
-	}
-	form := formatOf(m)
-	p.Text = [2]string{form.number(r.Value), form.number(c.Value)}
-	beyond := p.judge(m.Better, within)
-	for i, f := range []results.Figure{r, c} {
-		if f.Invalid != "" {
-			p.Invalid[i] = true
-			p.Flags = append(p.Flags, sideNames[i]+" invalid: "+stripControl(f.Invalid))
-		}
-	}
-	switch {
-	case m.Parity.Noisy:
-		p.Flags = append(p.Flags, "noisy")
-	case beyond:
-		p.Flags = append(p.Flags, "beyond ±"+p.Band)
-	}
-	return p
-}
-
-// judge compares the difference of the part with its tolerance and reports whether it is beyond it.
-func (p *Part) judge(better results.Direction, within tolerance) (beyond bool) {
-	p.Band = results.Percent(within.width)
-	judged := p.Delta
-	if within.references > 1 && p.Candidate != nil {
-		judged = finite(within.delta(*p.Candidate))
-		p.References, p.Mean, p.FromMean = within.references, finite(within.center), judged
-	}
-	if p.Delta == nil {
-		p.DeltaText = dash
-	} else {
-		p.DeltaText = deltaText(*p.Delta, p.Text[0], p.Text[1])
-	}
-	if judged == nil {
-		return false
-	}
-	position := within.position(*judged)
-	p.Position, beyond = &position, math.Abs(position) > 1
-	switch {
-	case !beyond || better == "":
-	case (*judged > 0) == (better == results.Higher):
-		p.Flags = append(p.Flags, "better")
-	default:
-		p.Flags = append(p.Flags, "worse")
-	}
-	if p.FromMean != nil {
-		p.MeanText, p.Band = judgedTexts(*judged, within.width, deltaDecimals(p.Text[0], p.Text[1]))
-	} else if beyond || p.DeltaText != equalText {
-		p.DeltaText, p.Band = judgedTexts(*judged, within.width, deltaDecimals(p.Text[0], p.Text[1]))
-	}
-	return beyond
-}
-
-// markInvalid appends "!" to an invalid figure.
-func markInvalid(text string, invalid bool) string {
-	if invalid && text != dash {
-		return text + " !"
-	}
-	return text
-}
-
-// requestsRow returns the row of measured requests, which has no difference.
-func requestsRow(label string, ref, cand *Side) Row {
-	text := func(s *Side) string {
-		if n := s.Phase.Requests; n != nil {
-			return fmt.Sprintf("%s (%s)", results.Count(n.Successful), results.Count(n.Failed))
-		}
-		return dash
-	}
-	return Row{Metric: label, Reference: text(ref), Candidate: text(cand), Delta: dash, Parts: []Part{}, Flags: []string{}}
-}
-
-// setVerdict sets the verdict, which depends on the primary metric only.
-func (c *Comparison) setVerdict(force bool) {
-	if c.judged() == nil {
-		c.Reasons = append(c.Reasons, "the difference of "+c.Rows[0].Metric+" can't be computed")
-		force = false
-	}
-	c.Forced = len(c.Reasons) > 0 && force
-	switch {
-	case len(c.Reasons) > 0 && !force:
-		c.Verdict = NotComparable
-	case isBeyond(*c.judged(), c.Band):
-		c.Verdict = Outside
-	default:
-		c.Verdict = Within
-	}
-}
-
-// judged returns the difference of the primary metric that the verdict depends on, or nil if it is unknown.
-func (c *Comparison) judged() *float64 {
-	if c.References > 1 {
-		return c.FromMean
-	}
-	return c.Delta
-}
-
-func (c *Comparison) addNotes(ref, cand *Side) {
-	add := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
-	if c.References < 2 {
-		add("one run per side: a difference within the run-to-run band can be random")
-	} else {
-		add("tolerances: %g%% prediction intervals for one more run, around the mean of %d references, at least the defaults",
-			100*predictionLevel, c.References)
-	}
-	if c.References == 2 {
-		add("an interval from two references is wide; from three it is typically a third as wide")
-	}
-	if r, k := c.Reference.Window, c.Candidate.Window; r != nil && k != nil && math.Abs(*k-*r) > 0.01**r {
-		how := ""
-		if c.Reference.WindowDerived || c.Candidate.WindowDerived {
-			how = ", derived from token counts"
-		}
-		a, b := distinctDecimals(*r, *k)
-		add("measuring windows differ: %s s vs. %s s%s", a, b, how)
-	}
-	theirs := cand.identity()
-	var unknown []string
-	for i, r := range ref.identity() {
-		if r[1] == "" || theirs[i][1] == "" {
-			unknown = append(unknown, r[0])
-		}
-	}
-	if len(unknown) > 0 {
-		add("not checked because unknown for one side: %s", strings.Join(unknown, ", "))
-	}
-	for _, s := range []*Side{ref, cand} {
-		for _, reason := range s.Phase.Invalid {
-			add("%s is invalid: %s", stripControl(s.Name), reason)
-		}
-		if w := s.Phase.Window; w != nil && w.Source == results.Estimated {
-			add("%s: measuring window is estimated", stripControl(s.Name))
-		}
-	}
-}
-
-// distinctDecimals formats two numbers with as many decimals as are needed to distinguish them.
-func distinctDecimals(a, b float64) (string, string) {
-	for decimals := 0; ; decimals++ {
-		x, y := results.Decimal(a, decimals), results.Decimal(b, decimals)
-		if x != y || decimals == 6 {
-			return x, y
-		}
-	}
 }
 
 // finite returns a pointer to f, or nil if f is NaN or infinite, which JSON does not support.

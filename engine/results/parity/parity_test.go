@@ -14,9 +14,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/testdata/golden"
+	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
-
-const sample = "../../../testdata/bm_agentperf_dsv4_5p1d/c1010"
 
 const publishedTable = `| Metric | script harness | srt-slurm | Δ |
 | --- | --- | --- | --- |
@@ -79,10 +78,7 @@ func TestPublishedTable(t *testing.T) {
 // compare as equal.
 func TestFormsOfOneRun(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(sample)); err != nil {
-		t.Fatal(err)
-	}
+	dir, sample := runstest.Sample(t), runstest.Sample(t)
 	rollup, doc, err := results.WriteRollup(t.Context(), dir, results.RunContext{})
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +100,7 @@ func TestFormsOfOneRun(t *testing.T) {
 			t.Errorf("%s: %+v, %d users", path, side.About, side.Phase.Concurrency)
 		}
 		c := Compare(ref, side, Options{})
-		if c.Verdict != Within || len(c.Rows) != len(rowSpecs()) {
+		if c.Verdict != Within || len(c.Rows) != len(rowSpecs())+1 { // failed requests
 			t.Errorf("%s: %s, %d rows", path, c.Summary(), len(c.Rows))
 		}
 		for _, r := range c.Rows {
@@ -205,26 +201,35 @@ func TestFlags(t *testing.T) {
 		"output_speed_per_request_local_tok_s: {p25: 50}\ntokens_server: {avg_output_per_request: 100}")
 	b := figures(t, 1000, "ttft_s: {p50: 1.1, p95: 0.9, p99: 2}\nmeasurement_duration_s: 100.9\n"+
 		"output_speed_per_request_local_tok_s: {p25: 40}\ntokens_server: {avg_output_per_request: 110}")
-	b.Phase.Invalid = []string{"no output tokens"}
-	c := Compare(a, b, Options{})
-	got := map[string][]string{}
-	for _, r := range c.Rows {
-		if len(r.Flags) > 0 {
-			got[r.Metric+" "+r.Candidate] = r.Flags
+	flags := func(c Comparison) map[string][]string {
+		got := map[string][]string{}
+		for _, r := range c.Rows {
+			if len(r.Flags) > 0 {
+				got[r.Metric+" "+r.Candidate] = r.Flags
+			}
 		}
+		return got
 	}
+	c := Compare(a, b, Options{})
 	want := map[string][]string{
-		"TTFT p50 1.100 s !":                {"worse", "beyond ±2.5%"},
-		"TTFT p95 0.900 s !":                {"better", "beyond ±5%"},
-		"TTFT p99 2.000 s !":                {"worse", "noisy", "widest"},
-		"Avg output tokens/request 110.0 !": {"beyond ±2%"},
-		"Per-request output speed p25 (local / SSE) 40.0 / - tok/s !": {"worse", "beyond ±3%"},
+		"TTFT p50 1.100 s":                {"worse", "beyond ±2.5%"},
+		"TTFT p95 0.900 s":                {"better", "beyond ±5%"},
+		"TTFT p99 2.000 s":                {"worse", "noisy", "widest"},
+		"Avg output tokens/request 110.0": {"beyond ±2%"},
+		"Per-request output speed p25 (local / SSE) 40.0 / - tok/s": {"worse", "beyond ±3%"},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, flags(c)); diff != "" {
 		t.Error(diff)
 	}
-	notes := strings.Join(c.Notes, "\n")
-	if !strings.Contains(notes, "side is invalid: no output tokens") || strings.Contains(notes, "windows differ") {
+	if notes := strings.Join(c.Notes, "\n"); strings.Contains(notes, "windows differ") {
+		t.Error(notes)
+	}
+	b.Phase.Invalid = []string{"no output tokens"}
+	marked := Compare(a, b, Options{})
+	if diff := cmp.Diff(map[string][]string{"TTFT p99 2.000 s !": {"noisy"}}, flags(marked)); diff != "" {
+		t.Error("figures of an invalid phase are judged:", diff)
+	}
+	if notes := strings.Join(marked.Notes, "\n"); !strings.Contains(notes, "candidate invalid: no output tokens") {
 		t.Error(notes)
 	}
 	for _, r := range c.Rows {
@@ -284,7 +289,7 @@ func TestGauge(t *testing.T) {
 
 func TestEveryRowHasFigures(t *testing.T) {
 	t.Parallel()
-	side := load(t, sample)
+	side := load(t, runstest.Sample(t))
 	for _, l := range rowSpecs() {
 		for _, m := range l.metrics {
 			if side.Phase.Figures.Get(m.Key).Label == "" {

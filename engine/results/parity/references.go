@@ -49,7 +49,10 @@ func usableReferences(ref, cand *Side, more []Side) (fits []Side, notes []string
 	notes = []string{}
 	for i := range more {
 		s := &more[i]
-		why := slices.Concat(s.sameRun(ref, cand, fits), identityDifferences(ref, s), s.Phase.Invalid)
+		why := slices.Concat(s.sameRun(ref, cand, fits), identityDifferences(ref, s))
+		if reason := s.unfit(results.Primary); reason != "" {
+			why = append(why, reason)
+		}
 		if s.Failure != "" {
 			why = append(why, "the run "+s.Failure)
 		}
@@ -91,7 +94,7 @@ func (o Options) tolerance(m *results.Metric, ref *Side, more []Side) tolerance 
 	}
 	var figures []float64
 	for _, s := range append([]Side{*ref}, more...) {
-		if f := s.Phase.Figures.Get(m.Key); f.Invalid == "" && len(s.Phase.Invalid) == 0 {
+		if f := s.figure(m.Key); f.Class != results.Invalid {
 			figures = appendKnown(figures, f.Value)
 		}
 	}

@@ -49,6 +49,25 @@ func (f numberFormat) number(v float64) string {
 	return strings.Replace(results.Decimal(v*f.scale, f.decimals), "-", results.Minus, 1)
 }
 
+// figure formats a figure without its unit: "≥ 1,234" for a lower bound, "1,234 ±5" for an
+// uncertain value, "~ 1,234" for one of a phase that has not ended.
+func (f numberFormat) figure(v results.Figure) string {
+	text := f.number(v.Value)
+	low, high := bounds(v)
+	switch half := max(v.Value-low, high-v.Value); {
+	case text == dash:
+	case v.AtLeast:
+		text = "≥ " + text
+	case half > 0:
+		step := math.Pow10(-f.decimals) / f.scale
+		text += " ±" + f.number(math.Ceil(half/step-1e-9)*step)
+	}
+	if v.Provisional && text != dash {
+		text = "~ " + text
+	}
+	return text
+}
+
 // join joins numbers and appends the unit, or returns a dash if there are none.
 func (f numberFormat) join(numbers []string) string {
 	if text := join(numbers); text != dash {

@@ -37,6 +37,8 @@ type Side struct {
 	Phase results.Phase
 	// Failure is why the run is incomplete, such as "failed: …"; empty if it is complete.
 	Failure string
+	// Warnings are the errors and warnings of the run, which may touch all its phases.
+	Warnings []string
 	// Requests are the requests of the phase, see results.LoadRequests; empty for files.
 	Requests []results.Request
 
@@ -71,7 +73,7 @@ func Load(ctx context.Context, path string, phase int, rc results.RunContext) (S
 	if info.IsDir() {
 		run, requests, err := results.LoadRequests(ctx, path, rc, phase)
 		if err == nil {
-			s.Requests = requests
+			s.Requests, s.Warnings = requests, slices.Concat(run.Errors, run.Warnings)
 			s.Phase, err = choosePhase(run.Phases, phase, path)
 		}
 		if err != nil {
@@ -179,12 +181,13 @@ func (s *Side) loadRollup(data []byte, phase int) (bool, error) {
 			return true, fmt.Errorf("load figures: %s: %w", s.Path, err)
 		}
 	}
-	phases := agg.Snapshot(time.Time{}).Phases
+	run := agg.Snapshot(time.Time{})
 	if doc.Ours != nil && len(doc.Ours.Phases) > 0 {
-		phases = doc.Ours.Phases
+		run = *doc.Ours
 	}
+	s.Warnings = slices.Concat(run.Errors, run.Warnings)
 	var err error
-	s.Phase, err = choosePhase(phases, phase, s.Path)
+	s.Phase, err = choosePhase(run.Phases, phase, s.Path)
 	return true, err
 }
 

@@ -1,0 +1,97 @@
+package parity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+// addNotes adds what a reader of the comparison must know.
+func (c *Comparison) addNotes(ref, cand *Side) {
+	add := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
+	if c.References < 2 {
+		add("one run per side: a difference within the run-to-run band can be random")
+	} else {
+		add("tolerances: %g%% prediction intervals for one more run, around the mean of %d references, at least the defaults",
+			100*predictionLevel, c.References)
+	}
+	if c.References == 2 {
+		add("an interval from two references is wide; from three it is typically a third as wide")
+	}
+	if r, k := c.Reference.Window, c.Candidate.Window; r != nil && k != nil && math.Abs(*k-*r) > 0.01**r {
+		how := ""
+		if c.Reference.WindowDerived || c.Candidate.WindowDerived {
+			how = ", derived from token counts"
+		}
+		a, b := distinctDecimals(*r, *k)
+		add("measuring windows differ: %s s vs. %s s%s", a, b, how)
+	}
+	theirs := cand.identity()
+	var unknown []string
+	for i, r := range ref.identity() {
+		if r[1] == "" || theirs[i][1] == "" {
+			unknown = append(unknown, r[0])
+		}
+	}
+	if len(unknown) > 0 {
+		add("not checked because unknown for one side: %s", strings.Join(unknown, ", "))
+	}
+	c.Notes = append(c.Notes, sideNotes(ref, cand)...)
+}
+
+// warnings returns the errors and warnings of the run and the phase that are not reasons of the
+// phase.
+func (s *Side) warnings() []string {
+	out := []string{}
+	for _, w := range slices.Concat(s.Warnings, s.Phase.Warnings) {
+		if w = stripControl(w); !slices.Contains(reasonTexts(s.Phase.Reasons), w) && !slices.Contains(s.Phase.Invalid, w) &&
+			!slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// sideNotes returns the reasons and warnings of both sides. One that both sides have occurs once.
+func sideNotes(ref, cand *Side) []string {
+	var notes []string
+	for i, s := range []*Side{ref, cand} {
+		add := func(word, text string) {
+			text = word + ": " + stripControl(text)
+			if j := slices.Index(notes, sideNames[0]+text); i == 1 && j >= 0 {
+				notes[j] = "both" + text
+				return
+			}
+			notes = append(notes, sideNames[i]+text)
+		}
+		for _, r := range s.Phase.Reasons {
+			add(classWord(r.Class), r.Text)
+		}
+		for _, text := range s.Phase.Invalid {
+			if !slices.Contains(reasonTexts(s.Phase.Reasons), text) {
+				add(" invalid", text)
+			}
+		}
+		for _, w := range s.warnings() {
+			add("", w)
+		}
+		unclassed := func(f results.Figure) bool { return f.Class == "" && !math.IsNaN(f.Value) }
+		if slices.ContainsFunc(s.Phase.Figures, unclassed) {
+			add("", "written by an older version: how complete its figures are is unknown")
+		}
+	}
+	return notes
+}
+
+// distinctDecimals formats two numbers with as many decimals as are needed to distinguish them.
+func distinctDecimals(a, b float64) (string, string) {
+	for decimals := 0; ; decimals++ {
+		x, y := results.Decimal(a, decimals), results.Decimal(b, decimals)
+		if x != y || decimals == 6 {
+			return x, y
+		}
+	}
+}

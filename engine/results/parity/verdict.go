@@ -1,0 +1,68 @@
+package parity
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
+)
+
+// setVerdict sets the verdict, which depends on the primary metric only. Force overrides that the
+// runs are unlike, but not that the figures permit no verdict.
+func (c *Comparison) setVerdict(ref, cand *Side, force bool) {
+	c.noVerdict = c.figureReasons(ref, cand)
+	force = force && len(c.noVerdict) == 0
+	c.Reasons = append(c.Reasons, c.noVerdict...)
+	c.Forced = len(c.Reasons) > 0 && force
+	switch {
+	case len(c.Reasons) > 0 && !force:
+		c.Verdict = NotComparable
+	case isBeyond(*c.judged(), c.Band):
+		c.Verdict = Outside
+	default:
+		c.Verdict = Within
+	}
+}
+
+// figureReasons returns why the primary figures permit no verdict.
+func (c *Comparison) figureReasons(ref, cand *Side) []string {
+	label, p := c.Rows[0].Metric, &c.Rows[0].Parts[0]
+	var reasons []string
+	for i, s := range []*Side{ref, cand} {
+		if why := s.unfit(p.Key); why != "" {
+			reasons = append(reasons, fmt.Sprintf("%s of the %s is invalid: %s", label, sideNames[i], why))
+		}
+	}
+	switch {
+	case len(reasons) > 0:
+		return reasons
+	case c.judged() == nil:
+		return []string{"the difference of " + label + " can't be computed"}
+	case !p.isUncertain():
+		return nil
+	}
+	if direction(p.low, c.Band) == direction(p.high, c.Band) {
+		return nil
+	}
+	var why []string
+	for i, f := range p.Figures {
+		for _, r := range f.Reasons {
+			if r.Class == results.Uncertain {
+				why = append(why, sideNames[i]+": "+stripControl(r.Text))
+			}
+		}
+	}
+	return []string{strings.TrimSuffix(fmt.Sprintf("not told apart: the difference of %s is %s, the band is ±%s (%s)",
+		label, rangeText(p.low, p.high), results.Percent(c.Band), strings.Join(why, "; ")), " ()")}
+}
+
+// NoVerdict returns why there is no verdict even with [Options].Force, or "".
+func (c *Comparison) NoVerdict() string { return strings.Join(c.noVerdict, "; ") }
+
+// judged returns the difference of the primary metric that the verdict depends on, or nil if it is unknown.
+func (c *Comparison) judged() *float64 {
+	if c.References > 1 {
+		return c.FromMean
+	}
+	return c.Delta
+}
