@@ -224,6 +224,7 @@ func (b *phaseBuilder) build() error {
 	p.Concurrency = b.concurrency()
 	p.Unreadable = b.agg.unreadableRows(p.Index)
 	b.readStopReason()
+	b.warnOfNotes()
 	b.chooseWindow()
 	if b.span.total == 0 {
 		b.useStatistics()
