@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,7 +68,7 @@ func (e *Engine) References(ctx context.Context, names []string, phase int) ([]p
 
 // loadSide loads one side. The run reference is the zero value for a file of figures.
 func (e *Engine) loadSide(ctx context.Context, name string, phase int) (parity.Side, runs.Ref, error) {
-	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+	if parity.IsFile(name) {
 		s, err := parity.Load(ctx, name, phase, results.RunContext{})
 		return s, runs.Ref{}, err
 	}

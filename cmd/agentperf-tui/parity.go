@@ -14,16 +14,19 @@ func parityCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "parity REF CAND", Short: "Compare two runs and give a verdict", Args: usage(cobra.ExactArgs(2)),
 		Long: `Compare two runs of one configuration side by side. REF and CAND are runs, log
-directories, benchmark-rollup.json files, statistics files of the client, or YAML or
-JSON files of figures with the same keys. Exit code 0 if the primary metric is within
-the band, 1 if it is not, 3 if the runs are not comparable.
+directories, benchmark-rollup.json files, statistics files of the client, YAML or JSON
+files of figures with the same keys, Markdown tables, or exports of aiperf, vLLM
+(bench serve) or SGLang (bench_serving). FILE#NAME or FILE#N chooses a column of a
+table or a run of an export. Exit code 0 if the primary metric is within the band, 1 if
+it is not, 3 if the runs are not comparable.
 
 With --ref the band is the 95% prediction interval for one more run (Student's t) around
 the mean of REF and all --ref, but never narrower than band_percent of the configuration;
 the other metrics likewise. Of equal runs, at most 5% lie outside. With two references
 the interval is wide; with three it is typically a third as wide.`,
 		Example: `  agentperf-tui parity dsv4_12345 dsv4_12346
-  agentperf-tui parity reference.yaml dsv4_12346 --paired
+  agentperf-tui parity reference.yaml dsv4_12346
+  agentperf-tui parity 'published.md#script harness' dsv4_12346
   agentperf-tui parity ref1 cand --ref ref2 --ref ref3 --format markdown`,
 	}
 	fl := cmd.Flags()

@@ -62,6 +62,8 @@ const (
 	WindowInvalid   ReasonID = "window-invalid"   // there is no measuring window, or it is too short
 	Contradiction   ReasonID = "contradiction"    // the output contradicts itself
 	InFlight        ReasonID = "in-flight"        // requests in flight are not counted yet
+	OtherDefinition ReasonID = "other-definition" // another tool defines the figure somewhat differently
+	StatedInvalid   ReasonID = "stated-invalid"   // the file that states the figure marks it as invalid
 )
 
 // Reason says why a figure is not exact, or what to know about an exact one.

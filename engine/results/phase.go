@@ -382,7 +382,7 @@ func (b *phaseBuilder) useStatistics() {
 		b.invalid(RowsMissing, "no request rows for this phase")
 		return
 	}
-	b.warn("no request rows: all figures are %s", methodStated)
+	b.warn(noRows)
 	count := func(name string) int { return b.stats.count("requests", name) }
 	p.Total = max(0, count("total"))
 	n := Requests{Measured: count("measured"), Successful: count("successful"), Failed: count("failed")}

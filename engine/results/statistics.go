@@ -26,7 +26,7 @@ func parseStatistics(stem harness.Stem, data []byte) (statistics, error) {
 		return statistics{}, problem.Errorf(problem.FileTooLarge,
 			"statistics: %d bytes, must be at most %d", len(data), maxStatistics)
 	}
-	s := statistics{stem: stem, raw: withoutNaN(data)}
+	s := statistics{stem: stem, raw: WithoutNaN(data)}
 	err := json.Unmarshal(s.raw, new(json.RawMessage)) // also rejects data after the object
 	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(s.raw), []byte("{")) {
 		err = problem.New(problem.RowsUnreadable, "is not a JSON object")
@@ -71,9 +71,9 @@ func (s *statistics) count(path ...string) int {
 	return int(f)
 }
 
-// withoutNaN replaces NaN, Infinity and -Infinity, which Python writes to JSON, by null.
+// WithoutNaN replaces NaN, Infinity and -Infinity, which Python writes to JSON, by null.
 // Strings are not changed.
-func withoutNaN(data []byte) []byte {
+func WithoutNaN(data []byte) []byte {
 	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
 		return bytes.Clone(data)
 	}

@@ -6,7 +6,10 @@ const (
 	PhaseUnknown    ID = "phase-unknown"
 	RowsUnreadable  ID = "rows-unreadable"
 	FiguresInvalid  ID = "figures-invalid"
-	TooManyBuckets  ID = "too-many-buckets"
+
+	FiguresAmbiguous ID = "figures-ambiguous"
+
+	TooManyBuckets ID = "too-many-buckets"
 
 	ReferenceNotPossible ID = "reference-not-possible"
 )
@@ -31,6 +34,11 @@ var resultEntries = []Entry{
 		ID: FiguresInvalid, Title: "invalid figures file",
 		Cause:  "The file has an unknown key, a value that is out of range, or no figures at all.",
 		Remedy: "Use the keys of the client's statistics file.",
+	},
+	{
+		ID: FiguresAmbiguous, Title: "several sets of figures",
+		Cause:  "The table has several columns of figures, or the export several runs, and none was chosen.",
+		Remedy: "Append # and its number or name to the path.",
 	},
 	{
 		ID: TooManyBuckets, Title: "too many buckets",

@@ -354,7 +354,7 @@ func TestOlderRollup(t *testing.T) {
 		if (c.Verdict == NotComparable) != (tt.want != "") || !strings.Contains(c.Summary(), tt.want) {
 			t.Error(c.Summary())
 		}
-		if !strings.Contains(strings.Join(c.Notes, "\n"), "written by an older version: how complete its figures are") {
+		if !strings.Contains(strings.Join(c.Notes, "\n"), "the completeness of the figures is unknown") {
 			t.Errorf("%q", c.Notes)
 		}
 	}

@@ -80,7 +80,7 @@ func sideNotes(ref, cand *Side) []string {
 		}
 		unclassed := func(f results.Figure) bool { return f.Class == "" && !math.IsNaN(f.Value) }
 		if slices.ContainsFunc(s.Phase.Figures, unclassed) {
-			add("", "written by an older version: how complete its figures are is unknown")
+			add("", "the completeness of the figures is unknown")
 		}
 	}
 	return notes

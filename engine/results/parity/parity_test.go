@@ -197,9 +197,9 @@ func TestVerdict(t *testing.T) {
 
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	a := figures(t, 1000, "ttft_s: {p50: 1, p95: 1, p99: 1}\ncache_hit_rate: 1\nmeasurement_duration_s: 100\n"+
+	a := figures(t, 1000, "ttft_s: {p50: 1, p95: 2, p99: 2}\nmeasurement_duration_s: 100\n"+
 		"output_speed_per_request_local_tok_s: {p25: 50}\ntokens_server: {avg_output_per_request: 100}")
-	b := figures(t, 1000, "ttft_s: {p50: 1.1, p95: 0.9, p99: 2}\nmeasurement_duration_s: 100.9\n"+
+	b := figures(t, 1000, "ttft_s: {p50: 1.1, p95: 1.8, p99: 4}\nmeasurement_duration_s: 100.9\n"+
 		"output_speed_per_request_local_tok_s: {p25: 40}\ntokens_server: {avg_output_per_request: 110}")
 	flags := func(c Comparison) map[string][]string {
 		got := map[string][]string{}
@@ -213,8 +213,8 @@ func TestFlags(t *testing.T) {
 	c := Compare(a, b, Options{})
 	want := map[string][]string{
 		"TTFT p50 1.100 s":                {"worse", "beyond ±2.5%"},
-		"TTFT p95 0.900 s":                {"better", "beyond ±5%"},
-		"TTFT p99 2.000 s":                {"worse", "noisy", "widest"},
+		"TTFT p95 1.800 s":                {"better", "beyond ±5%"},
+		"TTFT p99 4.000 s":                {"worse", "noisy", "widest"},
 		"Avg output tokens/request 110.0": {"beyond ±2%"},
 		"Per-request output speed p25 (local / SSE) 40.0 / - tok/s": {"worse", "beyond ±3%"},
 	}
@@ -226,7 +226,7 @@ func TestFlags(t *testing.T) {
 	}
 	b.Phase.Invalid = []string{"no output tokens"}
 	marked := Compare(a, b, Options{})
-	if diff := cmp.Diff(map[string][]string{"TTFT p99 2.000 s !": {"noisy"}}, flags(marked)); diff != "" {
+	if diff := cmp.Diff(map[string][]string{"TTFT p99 4.000 s !": {"noisy"}}, flags(marked)); diff != "" {
 		t.Error("figures of an invalid phase are judged:", diff)
 	}
 	if notes := strings.Join(marked.Notes, "\n"); !strings.Contains(notes, "candidate invalid: no output tokens") {
@@ -320,18 +320,18 @@ func TestLoadErrors(t *testing.T) {
 			`is a roll-up of benchmark "sa-bench", must be of agentperf`,
 		},
 		{
-			"no figure", "f.yaml", "throughput: {output: 3}", AnyPhase,
+			"no figure", "f.yaml", "throughput: {output_server_tok_s: null}", AnyPhase,
 			"no figure found; use the keys of the client's statistics file",
 		},
 		{"invalid YAML", "f.yaml", "a: [", AnyPhase, "yaml: "},
 		{"empty YAML", "f.yaml", "", AnyPhase, "f.yaml: is empty; "},
-		{"NaN in YAML", "f.yaml", "a: .nan", AnyPhase, "values must be numbers or text"},
-		{"invalid JSON", "f.json", "{", AnyPhase, "is neither a roll-up nor a statistics file: "},
+		{"NaN in YAML", "f.yaml", "ttft_s: {p50: .nan}", AnyPhase, `f.yaml:1:15: ttft_s.p50: ".nan" is not a number`},
+		{"invalid JSON", "f.json", "{", AnyPhase, "f.json:1:2: is not valid JSON: the file ends within a value"},
 		{
 			"unknown key in about", "f.json", `{"about":{"commit":1}}`, AnyPhase,
-			"no such key: about.commit (available: client_commit, cluster, ",
+			"f.json:1:11: no such key: about.commit (available: client_commit, cluster, ",
 		},
-		{"CSV", "f.csv", "a,b\n1,2\n", AnyPhase, "is neither JSON nor a YAML mapping"},
+		{"CSV", "f.csv", "a,b\n1,2\n", AnyPhase, "is neither JSON, nor a Markdown table, nor a YAML mapping"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

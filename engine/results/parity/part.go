@@ -8,8 +8,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
-// figure returns a figure of the side with the reasons of its phase. The class of a figure of an
-// older roll-up, which has none, follows from what the roll-up says is invalid.
+// figure returns a figure of the side with the reasons of its phase. A figure that is only stated, or
+// is of an older roll-up, has no class unless it is invalid.
 func (s *Side) figure(key string) results.Figure {
 	f := s.Phase.Figures.Get(key)
 	if math.IsNaN(f.Value) {
@@ -17,7 +17,7 @@ func (s *Side) figure(key string) results.Figure {
 	}
 	f.Reasons = s.Phase.ReasonsOf(f)
 	if f.Class == "" {
-		f.Class, f.Low, f.High = results.Exact, math.NaN(), math.NaN()
+		f.Low, f.High = math.NaN(), math.NaN()
 	}
 	if f.Invalid != "" || len(s.Phase.Invalid) > 0 {
 		f.Class = results.Invalid

@@ -1,12 +1,10 @@
 package parity
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -15,12 +13,9 @@ import (
 	"time"
 	"unicode"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
-	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // maxFile is the size limit in MiB of a roll-up or file of figures.
@@ -60,11 +55,12 @@ type About struct {
 	Seed          string `json:"seed,omitempty"`
 }
 
-// Load reads a side from a directory that [results.Load] accepts, a roll-up, a statistics file, or a
-// YAML or JSON file of figures. A file of figures has the keys of the statistics file and, under
-// "about", those of [About]. Phase is the index of the phase, or AnyPhase; it is ignored for files
-// with a single phase.
+// Load reads a side from a directory that [results.Load] accepts, a roll-up, or a file that
+// [figurefile] reads. A file of figures has the keys of the statistics file and, under "about",
+// those of [About]. Phase is the index of the phase, or AnyPhase; it is ignored for files with a
+// single phase. "#" and a number or name after the path of a file choose a set of its figures.
 func Load(ctx context.Context, path string, phase int, rc results.RunContext) (Side, error) {
+	path, choice := splitChoice(path)
 	info, err := os.Stat(path)
 	if err != nil {
 		return Side{}, fmt.Errorf("load figures: %w", err)
@@ -79,7 +75,7 @@ func Load(ctx context.Context, path string, phase int, rc results.RunContext) (S
 		if err != nil {
 			return Side{}, err
 		}
-	} else if err := s.loadFile(phase); err != nil {
+	} else if err := s.loadFile(phase, choice); err != nil {
 		return Side{}, err
 	}
 	if stem, ok := harness.ParseStem(s.Phase.Stem); ok && s.About.Model == "" {
@@ -100,7 +96,10 @@ func displayName(path string) string {
 		case "agentperf", "logs", results.RollupFile:
 			abs = filepath.Dir(abs)
 		default:
-			return strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".json")
+			for _, extension := range []string{".yaml", ".json", ".jsonl", ".md"} {
+				name = strings.TrimSuffix(name, extension)
+			}
+			return name
 		}
 	}
 }
@@ -123,37 +122,6 @@ func choosePhase(phases []results.Phase, index int, path string) (results.Phase,
 	}
 	return results.Phase{}, problem.Errorf(problem.PhaseUnknown,
 		"load figures: %s: %s; choose one with --phase (available: %s)", path, what, strings.Join(have, ", "))
-}
-
-// loadFile reads a roll-up, statistics or a table of figures.
-func (s *Side) loadFile(phase int) error {
-	data, err := smallfile.Read(s.Path, maxFile)
-	if err != nil {
-		return fmt.Errorf("load figures: %w", err)
-	}
-	// The content decides, not the file name: JSON starts with a brace, anything else is YAML.
-	if trimmed := bytes.TrimSpace(data); !bytes.HasPrefix(trimmed, []byte("{")) {
-		var values map[string]any
-		if err := yaml.Unmarshal(data, &values); err != nil {
-			return problem.Errorf(problem.FiguresInvalid,
-				"load figures: %s: is neither JSON nor a YAML mapping: %w", s.Path, err)
-		}
-		if values == nil {
-			return problem.Errorf(problem.FiguresInvalid, "load figures: %s: is empty; "+
-				"it must hold figures under the keys of the client's statistics file", s.Path)
-		}
-		if data, err = json.Marshal(values); err != nil {
-			return problem.Errorf(problem.FiguresInvalid,
-				"load figures: %s: values must be numbers or text: %w", s.Path, err)
-		}
-	}
-	if done, err := s.loadRollup(data, phase); done || err != nil {
-		return err
-	}
-	if err := s.loadStatistics(data); err != nil {
-		return fmt.Errorf("load figures: %s: %w", s.Path, err)
-	}
-	return nil
 }
 
 // loadRollup reads a roll-up; it returns false if data is not a roll-up. The recomputed
@@ -191,39 +159,6 @@ func (s *Side) loadRollup(data []byte, phase int) (bool, error) {
 	return true, err
 }
 
-// loadStatistics reads a statistics file, or a table of figures under its keys.
-func (s *Side) loadStatistics(data []byte) error {
-	var head struct {
-		About map[string]any `json:"about"`
-		Phase int            `json:"phase"`
-	}
-	in := json.NewDecoder(bytes.NewReader(data))
-	in.UseNumber()
-	if err := in.Decode(&head); err != nil {
-		return problem.Errorf(problem.FiguresInvalid, "is neither a roll-up nor a statistics file: %w", err)
-	}
-	if err := s.About.set(head.About); err != nil {
-		return err
-	}
-	stem, ok := harness.ParseStem(strings.TrimSuffix(filepath.Base(s.Path), ".json"))
-	if !ok {
-		stem.Phase = head.Phase
-	}
-	agg := results.NewAggregator()
-	if err := agg.AddStatistics(stem, data); err != nil {
-		return err
-	}
-	s.Phase = agg.Snapshot(time.Time{}).Phases[0]
-	if !ok {
-		s.Phase.Stem = ""
-	}
-	if slices.ContainsFunc(s.Phase.Figures, func(f results.Figure) bool { return !math.IsNaN(f.Value) }) {
-		return nil
-	}
-	return problem.New(problem.FiguresInvalid, "no figure found; use the keys of the client's statistics file, such as "+
-		"throughput: {output_server_tok_s: 60822.2}")
-}
-
 // fields returns pointers to all fields by their keys.
 func (a *About) fields() map[string]*string {
 	return map[string]*string{
@@ -231,20 +166,6 @@ func (a *About) fields() map[string]*string {
 		"model": &a.Model, "model_revision": &a.ModelRevision, "dataset": &a.Dataset, "dataset_hash": &a.DatasetHash,
 		"seed": &a.Seed,
 	}
-}
-
-// set sets the fields with the given keys. Numbers such as a seed or job id are kept as written.
-func (a *About) set(values map[string]any) error {
-	fields := a.fields()
-	for key, value := range values {
-		field, ok := fields[key]
-		if !ok {
-			return problem.Errorf(problem.FiguresInvalid, "no such key: about.%s (available: %s)", key,
-				strings.Join(slices.Sorted(maps.Keys(fields)), ", "))
-		}
-		*field = fmt.Sprint(value)
-	}
-	return nil
 }
 
 // window returns the length of the measuring window in seconds, or NaN if it is unknown. If

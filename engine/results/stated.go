@@ -1,0 +1,34 @@
+package results
+
+import (
+	"slices"
+	"time"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
+)
+
+// noRows is the warning for a phase without request rows.
+const noRows = "no request rows: all figures are " + methodStated
+
+// ReadStated returns the phase of a statistics file or of figures under its keys, as stated by
+// somebody. What they rest on is unknown: their class is empty unless they are invalid.
+func ReadStated(stem harness.Stem, data []byte, by string) (Phase, error) {
+	agg := NewAggregator()
+	if err := agg.AddStatistics(stem, data); err != nil {
+		return Phase{}, err
+	}
+	p := agg.Snapshot(time.Time{}).Phases[0]
+	p.Warnings = slices.DeleteFunc(p.Warnings, func(w string) bool { return w == noRows })
+	successful := agg.stats[0].count("requests", "successful")
+	for i := range p.Figures {
+		f := &p.Figures[i]
+		f.Method = "as stated by " + by
+		if why := FindMetric(f.Key).invalidReason(successful); why != "" && f.Class != "" {
+			f.addReason(Reason{ID: FewSamples, Text: why, Class: Invalid})
+		}
+		if f.Class == Exact {
+			f.Class = ""
+		}
+	}
+	return p, nil
+}
