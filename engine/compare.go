@@ -84,6 +84,15 @@ func (e *Engine) loadSide(ctx context.Context, name string, phase int) (parity.S
 	if err != nil {
 		return s, ref, err
 	}
+	facts, err := ref.Facts(ctx)
+	if err != nil {
+		return s, ref, err
+	}
+	s.About.Nodes, s.About.ToolVersions = facts.Nodes, facts.Tools
+	s.About.Dataset = cmp.Or(s.About.Dataset, facts.Dataset)
+	if s.About.Date == "" && !facts.Date.IsZero() {
+		s.About.Date = parity.DateText(float64(facts.Date.Unix()))
+	}
 	if ref.Record.ID == "" {
 		s.Name = ref.Label()
 		return s, ref, nil

@@ -30,6 +30,8 @@ type Stated struct {
 	Reasons []results.Reason
 	AtLeast bool    // the true value is at least the stated one
 	Width   float64 // half the width of the stated interval; 0: none
+
+	Provisional bool // the phase had not ended
 }
 
 // Apply adds what was stated to a figure.
@@ -40,6 +42,7 @@ func (s Stated) Apply(f *results.Figure) {
 			f.Class, f.Invalid = results.Invalid, cmp.Or(f.Invalid, r.Text)
 		}
 	}
+	f.Provisional = s.Provisional
 	switch {
 	case s.AtLeast:
 		f.AtLeast, f.Low = true, f.Value

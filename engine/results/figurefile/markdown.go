@@ -331,14 +331,13 @@ func readPart(text, unit string, m *results.Metric) (cellFigure, error) {
 	if isUnknown(text) {
 		return out, nil
 	}
+	if rest, ok := strings.CutPrefix(text, "~"); ok {
+		text, out.Provisional = strings.TrimSpace(rest), true
+	}
 	for _, sign := range []string{"≥", ">="} {
 		if rest, ok := strings.CutPrefix(text, sign); ok {
 			out.AtLeast, text = true, strings.TrimSpace(rest)
 		}
-	}
-	if rest, ok := strings.CutPrefix(text, "~"); ok {
-		text = rest
-		out.Reasons = append(out.Reasons, results.Reason{ID: results.OtherDefinition, Text: "provisional in the table"})
 	}
 	text, width, interval := strings.Cut(text, "±")
 	var err error
@@ -381,8 +380,12 @@ func identityKey(label string, about []string) string {
 // readIdentity reads rows such as "Model" of a table that has a column of the same name as the
 // chosen one or, in a table of a single column, that one.
 func (f File) readIdentity(set *Set, doc document, t table, name string, index int) error {
-	column := slices.IndexFunc(t[0][1:], func(c cell) bool { return normalize(c.text) == normalize(name) }) + 1
-	if len(t[0]) == 2 && index == 0 {
+	isNamed := func(c cell) bool { return normalize(c.text) == normalize(name) }
+	column := slices.IndexFunc(t[0][1:], isNamed) + 1
+	switch {
+	case index+1 < len(t[0]) && isNamed(t[0][index+1]): // both sides may have the same name
+		column = index + 1
+	case len(t[0]) == 2 && index == 0:
 		column = 1
 	}
 	if column == 0 {

@@ -373,7 +373,7 @@ func TestControlCharactersInNames(t *testing.T) {
 	if c.Reference.Name != "a|b[31m<x>" {
 		t.Errorf("%q", c.Reference.Name)
 	}
-	if !strings.Contains(c.Markdown(), `| Metric | a\|b[31m&lt;x> | side | Δ |`) {
+	if !strings.Contains(c.Markdown(), `| Metric | a\|b\[31m\<x\> | side | Δ |`) {
 		t.Error(c.Markdown())
 	}
 }

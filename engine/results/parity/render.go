@@ -288,38 +288,3 @@ func gauge(position float64) string {
 	}
 	return string(g)
 }
-
-// Markdown formats the comparison for a pull request.
-func (c Comparison) Markdown() string {
-	var b strings.Builder
-	cell := strings.NewReplacer("|", `\|`, "<", "&lt;").Replace
-	fmt.Fprintf(&b, "**%s**\n\n", cell(c.Summary()))
-	fmt.Fprintf(&b, "- reference: %s\n- candidate: %s\n\n", cell(c.Reference.Title()), cell(c.Candidate.Title()))
-	line := func(of []string, cell func(string) string) {
-		for _, text := range of {
-			b.WriteString("| " + cell(text) + " ")
-		}
-		b.WriteString("|\n")
-	}
-	line(c.Titles(), cell)
-	line(c.Titles(), func(string) string { return "---" })
-	for _, r := range c.Rows {
-		line(c.Cells(r), func(text string) string { return text })
-	}
-	b.WriteByte('\n')
-	for _, r := range c.Rows {
-		if len(r.Flags) > 0 {
-			fmt.Fprintf(&b, "- %s: %s\n", r.Metric, cell(strings.Join(r.Flags, ", ")))
-		}
-	}
-	for _, n := range c.Notes {
-		fmt.Fprintf(&b, "- %s\n", cell(n))
-	}
-	for i, line := range c.fieldLines() {
-		fmt.Fprintf(&b, "%s- %s\n", strings.Repeat("  ", min(i, 1)), cell(strings.TrimSpace(line)))
-	}
-	if c.Paired != nil {
-		b.WriteString("\n```\n" + c.Paired.Text() + "```\n")
-	}
-	return b.String()
-}

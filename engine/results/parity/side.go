@@ -53,6 +53,9 @@ type About struct {
 	Dataset       string `json:"dataset,omitempty"`
 	DatasetHash   string `json:"dataset_hash,omitempty"` // of the contents of all datasets
 	Seed          string `json:"seed,omitempty"`
+	Nodes         string `json:"nodes,omitempty"`         // number and names
+	Date          string `json:"date,omitempty"`          // of the measurement, else of the submit
+	ToolVersions  string `json:"tool_versions,omitempty"` // of the programs of the run
 }
 
 // Load reads a side from a directory that [results.Load] accepts, a roll-up, or a file that
@@ -80,6 +83,9 @@ func Load(ctx context.Context, path string, phase int, rc results.RunContext) (S
 	}
 	if stem, ok := harness.ParseStem(s.Phase.Stem); ok && s.About.Model == "" {
 		s.About.Model = stem.Model
+	}
+	if w := s.Phase.Window; w != nil && s.About.Date == "" {
+		s.About.Date = DateText(w.Start)
 	}
 	s.Name = cmp.Or(s.About.Name, displayName(path))
 	return s, nil
@@ -164,7 +170,7 @@ func (a *About) fields() map[string]*string {
 	return map[string]*string{
 		"name": &a.Name, "cluster": &a.Cluster, "job": &a.Job, "recipe": &a.Recipe, "client_commit": &a.ClientCommit,
 		"model": &a.Model, "model_revision": &a.ModelRevision, "dataset": &a.Dataset, "dataset_hash": &a.DatasetHash,
-		"seed": &a.Seed,
+		"seed": &a.Seed, "nodes": &a.Nodes, "date": &a.Date, "tool_versions": &a.ToolVersions,
 	}
 }
 
