@@ -78,7 +78,7 @@ func newPart(m *results.Metric, ref, cand *Side, within tolerance) Part {
 	}
 	form := formatOf(m)
 	p.Text = [2]string{form.figure(r), form.figure(c)}
-	beyond := p.judge(within, form.number(r.Value), form.number(c.Value))
+	beyond := p.compare(within, form.number(r.Value), form.number(c.Value))
 	for i, s := range []*Side{ref, cand} {
 		p.Flags = append(p.Flags, s.figureFlags(sideNames[i], m)...)
 	}
@@ -91,10 +91,10 @@ func newPart(m *results.Metric, ref, cand *Side, within tolerance) Part {
 	return p
 }
 
-// judge compares the difference of the part with its tolerance and reports whether it is beyond it.
+// compare sets the difference of the part and reports whether it is beyond the tolerance.
 // A difference of uncertain figures is beyond only if both ends of its range are; one of invalid
 // figures is not judged. The texts are those of the values alone.
-func (p *Part) judge(within tolerance, ref, cand string) (beyond bool) {
+func (p *Part) compare(within tolerance, ref, cand string) (beyond bool) {
 	p.Band, p.DeltaText = results.Percent(within.width), dash
 	if p.Delta != nil {
 		p.DeltaText = deltaText(*p.Delta, ref, cand)
