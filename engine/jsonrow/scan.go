@@ -64,7 +64,11 @@ func (s *Scanner) expected(what string) error {
 	return problem.Errorf(problem.JSONInvalid, "column %d: expected %s, found %q", s.At+1, what, s.Line[s.At])
 }
 
-func (s *Scanner) skipSpace() {
+// TrimBOM returns data without the byte-order mark that some programs write at the start of a file.
+func TrimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\ufeff")) }
+
+// SkipSpace skips white space.
+func (s *Scanner) SkipSpace() {
 	for s.At < len(s.Line) {
 		switch s.Line[s.At] {
 		case ' ', '\t', '\r', '\n':
@@ -86,7 +90,7 @@ func (s *Scanner) accept(c byte) bool {
 
 // Open scans the opening brace of the object.
 func (s *Scanner) Open() error {
-	s.skipSpace()
+	s.SkipSpace()
 	if !s.accept('{') {
 		return s.expected("an object")
 	}
@@ -97,23 +101,42 @@ func (s *Scanner) Open() error {
 // More reports whether another member follows. After the last one it checks that the
 // line ends.
 func (s *Scanner) More() (bool, error) {
+	if s.skipComma() {
+		return true, nil
+	}
 	more, err := s.nextElement('}')
 	if err != nil || more {
 		return more, err
 	}
-	if s.skipSpace(); s.At < len(s.Line) {
+	if s.SkipSpace(); s.At < len(s.Line) {
 		err = s.expected("the end of the line")
 	}
 	return false, err
 }
 
+// skipComma skips the comma before the next element in the usual spellings. It returns false if
+// the element has another one.
+func (s *Scanner) skipComma() bool {
+	i := s.At + 1
+	if i+1 >= len(s.Line) || s.Line[i-1] != ',' || s.atStart {
+		return false
+	}
+	if s.Line[i] == ' ' {
+		i++
+	}
+	if s.Line[i] != '"' {
+		return false
+	}
+	s.At = i
+	return true
+}
+
 // nextElement skips the comma before the next element or the bracket after the last one.
 func (s *Scanner) nextElement(end byte) (bool, error) {
-	if s.At+1 < len(s.Line) && s.Line[s.At] == ',' && s.Line[s.At+1] == '"' && !s.atStart { // the usual case
-		s.At++
+	if s.skipComma() {
 		return true, nil
 	}
-	s.skipSpace()
+	s.SkipSpace()
 	first := s.atStart
 	s.atStart = false
 	switch {
@@ -122,7 +145,7 @@ func (s *Scanner) nextElement(end byte) (bool, error) {
 	case first:
 		return true, nil
 	case s.accept(','):
-		s.skipSpace()
+		s.SkipSpace()
 		return true, nil
 	case end == '}':
 		return false, s.expected("a comma or a closing brace")
@@ -143,11 +166,11 @@ func (s *Scanner) Key() ([]byte, error) {
 			return nil, err
 		}
 	}
-	s.skipSpace()
+	s.SkipSpace()
 	if !s.accept(':') {
 		return nil, s.expected("a colon")
 	}
-	s.skipSpace()
+	s.SkipSpace()
 	return key, nil
 }
 

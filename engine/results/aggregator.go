@@ -8,8 +8,6 @@
 package results
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -18,7 +16,6 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
-	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Names of client files that are not derived from a stem.
@@ -53,20 +50,14 @@ type Aggregator struct {
 	stats      []statistics
 	rejected   map[string]*lineIssues // by file name
 	outOfRange map[string]*lineIssues // rows with a value out of range, by file name
+	wrongType  map[string]*lineIssues // values or rows with a value of the wrong type, by file name
 	errorKinds []string               // of failures; index 0 is "unknown"
 	storeErr   error                  // rows could not be written to or read from the spill file
 
-	dedupedRows   int // number of rows of all files at the last deduplication
+	dedupedRows   int     // number of rows of all files at the last deduplication
+	dedupedCutoff float64 // of the last deduplication
 	spans         spans
 	seriesByPhase map[int]*phaseSeries
-}
-
-type manifestRow struct {
-	Phase       *int     `json:"phase_idx"`
-	SettlingEnd *float64 `json:"settling_end"`
-	End         *float64 `json:"actual_phase_end"`
-	Start       *float64 `json:"phase_start"` // not written by every client
-	Reason      string   `json:"stop_reason"`
 }
 
 // lineIssues counts lines of a file with a problem, and keeps the text of the first.
@@ -80,7 +71,7 @@ func NewAggregator() *Aggregator {
 	return &Aggregator{
 		planned: map[int]PlannedPhase{}, startTime: math.NaN(), restarts: newRestartDetector(),
 		analysis: map[string]*table{}, lineCounts: map[string]int{}, rejected: map[string]*lineIssues{},
-		outOfRange: map[string]*lineIssues{}, errorKinds: []string{"unknown"}, seriesByPhase: map[int]*phaseSeries{},
+		outOfRange: map[string]*lineIssues{}, wrongType: map[string]*lineIssues{}, dedupedCutoff: math.Inf(-1), errorKinds: []string{"unknown"}, seriesByPhase: map[int]*phaseSeries{},
 	}
 }
 
@@ -135,7 +126,7 @@ func (agg *Aggregator) analysisTable(stem harness.Stem) (*table, string) {
 
 func (agg *Aggregator) addLine(t *table, name string, phase int, line []byte) error {
 	agg.lineCounts[name]++
-	if len(bytes.TrimSpace(line)) == 0 {
+	if isBlank(line) {
 		return nil
 	}
 	var p row
@@ -154,6 +145,9 @@ func (agg *Aggregator) addRow(t *table, name string, p *row) {
 	}
 	if p.outOfRange != "" {
 		addIssue(agg.outOfRange, name, p.outOfRange)
+	}
+	if p.wrongType != "" {
+		addIssue(agg.wrongType, name, p.wrongType)
 	}
 	agg.addRequest(t, p.key, &p.Request)
 }
@@ -178,23 +172,6 @@ func (agg *Aggregator) kindIndex(name string) uint8 {
 	return uint8(max(i, 0))
 }
 
-// AddManifestRow adds a line of phase_manifest.jsonl.
-func (agg *Aggregator) AddManifestRow(line []byte) error {
-	if agg.lineCounts[ManifestFile]++; len(bytes.TrimSpace(line)) == 0 {
-		return nil
-	}
-	var m manifestRow
-	err := json.Unmarshal(line, &m)
-	if err == nil && (m.Phase == nil || m.SettlingEnd == nil || m.End == nil) {
-		err = problem.New(problem.RowsUnreadable, "phase_idx, settling_end or actual_phase_end is missing")
-	}
-	if err != nil {
-		return agg.reject(ManifestFile, err)
-	}
-	agg.manifest = append(agg.manifest, m)
-	return nil
-}
-
 // AddStatistics adds the content of the statistics file <stem>.json. It replaces an
 // earlier one of the same stem. If a phase has several stems, the last one added counts.
 func (agg *Aggregator) AddStatistics(stem harness.Stem, data []byte) error {
@@ -204,6 +181,9 @@ func (agg *Aggregator) AddStatistics(stem harness.Stem, data []byte) error {
 		return agg.reject(name, err)
 	}
 	agg.DropFile(name)
+	for _, value := range s.wrongTypes() {
+		addIssue(agg.wrongType, name, value)
+	}
 	agg.stats = append(agg.stats, s)
 	return nil
 }
@@ -214,6 +194,7 @@ func (agg *Aggregator) DropFile(name string) {
 	delete(agg.lineCounts, name)
 	delete(agg.rejected, name)
 	delete(agg.outOfRange, name)
+	delete(agg.wrongType, name)
 	if t := agg.analysis[name]; t != nil {
 		t.close()
 		delete(agg.analysis, name)
@@ -278,8 +259,8 @@ func (agg *Aggregator) cutoff() float64 {
 	cutoff := agg.inferredCutoff()
 	var starts []float64
 	for _, m := range agg.manifest {
-		if m.Start != nil {
-			starts = append(starts, *m.Start)
+		if !math.IsNaN(m.Start) {
+			starts = append(starts, m.Start)
 		}
 	}
 	if len(starts) > 0 {
@@ -293,7 +274,7 @@ func (agg *Aggregator) inferredCutoff() float64 {
 	for _, b := range slices.Backward(agg.restarts.starts) {
 		// The client empties the manifest when it starts, so all windows in it are of the
 		// last start. A restart detected inside a window was users repeating their trajectories.
-		inside := func(m manifestRow) bool { return *m.SettlingEnd < b && b < *m.End }
+		inside := func(m manifestRow) bool { return m.SettlingEnd < b && b < m.End }
 		if !slices.ContainsFunc(agg.manifest, inside) {
 			return b
 		}

@@ -142,7 +142,7 @@ func TestManifestOfEarlierStart(t *testing.T) {
 func TestInvalidLines(t *testing.T) {
 	t.Parallel()
 	f := aggregate(t, window, "", line(0, 110, ""))
-	for _, l := range []string{"", "  \r", "\x1b[0m", `{"user_id":"x"}`} {
+	for _, l := range []string{"", "  \r", "\x1b[0m", `{"user_id":x}`} {
 		if err := f.AddRequestRow([]byte(l)); (err == nil) != (strings.TrimSpace(l) == "") {
 			t.Errorf("%q: %v", l, err)
 		}

@@ -221,7 +221,7 @@ func (in *chunkReader) refill(buf []byte, i int, next int64) ([]byte, error) {
 }
 
 func (in *chunkReader) parseLine(line []byte, p *parsedChunk) {
-	if len(bytes.TrimSpace(line)) == 0 {
+	if isBlank(line) {
 		return
 	}
 	p.rows = append(p.rows, row{})
@@ -233,7 +233,7 @@ func (in *chunkReader) parseLine(line []byte, p *parsedChunk) {
 
 // parseLastLine parses a line without a newline. It returns false if the line is incomplete.
 func (in *chunkReader) parseLastLine(line []byte, p *parsedChunk) bool {
-	if jsonrow.Members(line, func(_, _ []byte, _ int) error { return nil }) != nil {
+	if jsonrow.Members(jsonrow.TrimBOM(line), func(_, _ []byte, _ int) error { return nil }) != nil {
 		p.lines--
 		return false
 	}

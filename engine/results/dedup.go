@@ -70,13 +70,20 @@ func (s *keySet) clear() {
 }
 
 // dedupe marks the rows that are not counted: duplicates of a request in the same file, and rows of
-// a request that is also in a preferred file (analysis rows are preferred to live rows). If only live
-// rows were added since the last call, only these are processed.
+// a request that is also in a preferred file (analysis rows are preferred to live rows). It ignores
+// rows of earlier client starts: a client may repeat its request ids. If only live rows of the same
+// client start were added since the last call, only these are processed.
 func (agg *Aggregator) dedupe() error {
 	tables := agg.tables()
-	rows := agg.live.n + agg.analysisRows()
-	if rows == agg.dedupedRows {
+	rows, cutoff := agg.live.n+agg.analysisRows(), agg.cutoff()
+	if rows == agg.dedupedRows && cutoff == agg.dedupedCutoff {
 		return nil
+	}
+	if cutoff != agg.dedupedCutoff {
+		for _, t := range tables {
+			t.forgetKeys()
+		}
+		agg.dedupedCutoff = cutoff
 	}
 	parts := 1
 	for parts*partKeys < rows {
@@ -84,9 +91,12 @@ func (agg *Aggregator) dedupe() error {
 	}
 	var err error
 	if parts == 1 {
-		err = dedupeInMemory(tables)
+		err = dedupeInMemory(tables, cutoff)
 	} else {
-		err = dedupeInParts(tables, parts)
+		err = dedupeInParts(tables, cutoff, parts)
+	}
+	if err == nil {
+		err = agg.fillFromLive(cutoff)
 	}
 	if err == nil {
 		agg.dedupedRows = rows
@@ -94,10 +104,15 @@ func (agg *Aggregator) dedupe() error {
 	return err
 }
 
+// forgetKeys drops what was derived from the keys.
+func (t *table) forgetKeys() {
+	t.keys, t.keyedRows, t.duplicates, t.superseded = keySet{}, 0, nil, nil
+}
+
 // dedupeInMemory keeps the keys of all rows, so that the next call processes only new rows.
-func dedupeInMemory(tables []*table) error {
+func dedupeInMemory(tables []*table, cutoff float64) error {
 	for _, t := range tables {
-		err := t.scanKeys(t.keyedRows, func(row int, keys []uint64) {
+		err := t.scanKeys(t.keyedRows, cutoff, func(row int, keys []uint64) {
 			for i, key := range keys {
 				if key != 0 && !t.keys.add(key) {
 					t.duplicates.set(row + i)
@@ -111,7 +126,7 @@ func dedupeInMemory(tables []*table) error {
 	}
 	for i, t := range tables[1:] {
 		preferred := tables[:i+1]
-		err := t.scanKeys(0, func(row int, keys []uint64) {
+		err := t.scanKeys(0, cutoff, func(row int, keys []uint64) {
 			for i, key := range keys {
 				if slices.ContainsFunc(preferred, func(b *table) bool { return b.keys.has(key) }) {
 					t.superseded.set(row + i)
@@ -127,15 +142,15 @@ func dedupeInMemory(tables []*table) error {
 
 // dedupeInParts splits the keys into parts by their low bits and scans all keys once per part. Several
 // parts are processed in parallel.
-func dedupeInParts(tables []*table, parts int) error {
+func dedupeInParts(tables []*table, cutoff float64, parts int) error {
 	for _, t := range tables {
-		t.keys, t.keyedRows = keySet{}, 0
+		t.forgetKeys()
 		t.duplicates, t.superseded = make(bitset, t.n/64+1), make(bitset, t.n/64+1)
 	}
 	var markMu sync.Mutex // parts set bits in the same words
 	workers := workerCount()
 	return parallel(workers, func(w int) error {
-		r := partDeduper{parts: parts, markMu: &markMu}
+		r := partDeduper{parts: parts, cutoff: cutoff, markMu: &markMu}
 		for part := w; part < parts; part += workers {
 			r.betterKeys.clear()
 			for i, t := range tables {
@@ -151,6 +166,7 @@ func dedupeInParts(tables []*table, parts int) error {
 // partDeduper deduplicates one part of the keys at a time.
 type partDeduper struct {
 	parts                 int
+	cutoff                float64
 	markMu                *sync.Mutex
 	tableKeys, betterKeys keySet // of the current table and of the preferred ones before it
 }
@@ -160,7 +176,7 @@ func (r *partDeduper) table(t *table, part int, more bool) error {
 	r.tableKeys.clear()
 	r.tableKeys.reserve(t.n / r.parts * 9 / 8)
 	mask, want := uint64(r.parts-1), uint64(part)
-	err := t.scanKeys(0, func(row int, keys []uint64) {
+	err := t.scanKeys(0, r.cutoff, func(row int, keys []uint64) {
 		for i, key := range keys {
 			if key&mask != want || key == 0 {
 				continue

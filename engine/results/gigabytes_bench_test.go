@@ -46,21 +46,33 @@ for line in open(sys.argv[1]):
 print(n, tokens)
 `
 
-// BenchmarkGigabytes reads 2 GiB of short rows, and 2 GiB of analysis rows with long text,
-// in a separate process. It compares the time with wc -l and with a loop in Python on the
-// same file, with a warm cache. It takes minutes.
+// gigabyteKind is a kind of rows of BenchmarkGigabytes.
+type gigabyteKind struct {
+	name, file         string
+	minText, moreBytes int  // bytes of text per row: at least, and at most how many more
+	spaced             bool // a space after each colon and comma, as Python writes by default
+}
+
+var gigabyteKinds = []gigabyteKind{
+	{name: "short", file: RequestsFile},
+	{name: "short-spaced", file: RequestsFile, spaced: true},
+	{name: "4kB", file: testStem.String() + ".jsonl", minText: 3900, moreBytes: 200},
+	{name: "4kB-spaced", file: testStem.String() + ".jsonl", minText: 3900, moreBytes: 200, spaced: true},
+	{name: "text", file: testStem.String() + ".jsonl", minText: 20_000, moreBytes: 180_000},
+}
+
+// BenchmarkGigabytes reads 2 GiB of rows of each kind in a separate process. It compares
+// the time with wc -l and with a loop in Python on the same file, with a warm cache. It
+// takes minutes.
 func BenchmarkGigabytes(b *testing.B) {
 	if testing.Short() {
 		b.Skip("writes and reads gigabytes")
 	}
-	for _, kind := range []struct {
-		name, file string
-		text       bool
-	}{{"short", RequestsFile, false}, {"text", testStem.String() + ".jsonl", true}} {
+	for _, kind := range gigabyteKinds {
 		b.Run(kind.name, func(b *testing.B) {
 			dir := b.TempDir()
 			path := filepath.Join(dir, kind.file)
-			writeGigabytes(b, path, kind.text)
+			writeGigabytes(b, path, kind, gigabytes)
 			command(b, nil, "wc", "-l", path) // warms the cache
 			wc, _ := command(b, nil, "wc", "-l", path)
 			python := time.Duration(0)
@@ -102,9 +114,8 @@ func command(b *testing.B, env []string, name string, args ...string) (time.Dura
 	return took, usage.Maxrss << 10
 }
 
-// writeGigabytes writes rows like those of the client. With text, each row has 20 to 200 KB
-// of prompt and response.
-func writeGigabytes(b *testing.B, path string, text bool) {
+// writeGigabytes writes rows like those of the client, of a kind.
+func writeGigabytes(b testing.TB, path string, kind gigabyteKind, bytes int) {
 	b.Helper()
 	f, err := os.Create(path)
 	if err != nil {
@@ -118,24 +129,29 @@ func writeGigabytes(b *testing.B, path string, text bool) {
 	prose := strings.Repeat(passage, 2000)
 	const users = 20_000
 	ends := make([]float64, users)
-	for size, i := 0, 0; size < gigabytes; i++ {
+	spaces := strings.NewReplacer()
+	if kind.spaced {
+		spaces = strings.NewReplacer(`":`, `": `, `,"`, `, "`)
+	}
+	for size, i := 0, 0; size < bytes; i++ {
 		u := i % users
 		start := ends[u] + 1.789e9 + rng.Float64()
 		end := start + 2 + 8*rng.Float64()
 		ends[u] = end - 1.789e9
 		more := ""
-		if text {
-			at, n := rng.IntN(100), 20_000+rng.IntN(180_000)
+		if kind.minText > 0 {
+			at, n := rng.IntN(100), kind.minText+rng.IntN(kind.moreBytes)
 			at *= len(passage)
 			more = `,"messages":[{"role":"user","content":"` + prose[at:at+n/len(passage)*len(passage)] + `"}]`
 		}
-		n, err := fmt.Fprintf(w, `{"phase_idx":0,"concurrency":20000,"conversation_id":"coding-agent-%03d",`+
+		line := fmt.Sprintf(`{"phase_idx":0,"concurrency":20000,"conversation_id":"coding-agent-%03d",`+
 			`"conversation_idx":%d,"user_id":%d,`+
 			`"request_id":"%012x","start_time":%.7f,"end_time":%.7f%s,"server_input_tokens":%d,"server_output_tokens":%d,`+
 			`"server_cached_tokens":%d,"ttft":%.6f,"itl":%.17g,"sse_output_speed":%.17g,"success":true,`+
 			`"x_request_id":"%016x%016x"}`+"\n",
 			u%500, i/users, u, i, start, end, more, 20000+rng.IntN(60000), rng.IntN(700), rng.IntN(20000), 1+rng.Float64(),
 			0.005+0.01*rng.Float64(), 80+100*rng.Float64(), rng.Uint64(), rng.Uint64())
+		n, err := spaces.WriteString(w, line)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -76,7 +76,12 @@ func load(ctx context.Context, dir string, rc RunContext) (*loader, error) {
 	if err != nil {
 		return nil, err
 	}
+	outDir, others := lastStart(outDir)
 	l := &loader{agg: NewAggregator(), logDir: logDir, context: rc}
+	for _, other := range others {
+		l.notes = append(l.notes, fmt.Sprintf("%s: output of another client start, not counted; the last one is %s",
+			relative(logDir, other), relative(logDir, outDir)))
+	}
 	l.agg.AddPlan(rc.Planned...)
 	l.agg.SetRunning(rc.Running)
 	if !rc.Start.IsZero() {
@@ -87,7 +92,12 @@ func load(ctx context.Context, dir string, rc RunContext) (*loader, error) {
 		return nil, err
 	}
 	found := 0
+	hasRequests := slices.ContainsFunc(files, func(f fs.FileInfo) bool { return f.Name() == RequestsFile })
 	for _, info := range files {
+		if info.Name() == PredecessorRequestsFile && hasRequests {
+			l.notes = append(l.notes, fmt.Sprintf("%s ignored: there is %s too", PredecessorRequestsFile, RequestsFile))
+			continue
+		}
 		ours, err := l.loadFile(ctx, outDir, info.Name())
 		if err != nil {
 			return nil, err
@@ -108,41 +118,6 @@ func load(ctx context.Context, dir string, rc RunContext) (*loader, error) {
 		l.notes = append(l.notes, foreignFile+" ignored: output of another client")
 	}
 	return l, nil
-}
-
-// findOutput returns the log directory and the directory of the client's output.
-func findOutput(dir string) (logDir, outDir string, err error) {
-	info, err := os.Stat(dir)
-	if err != nil {
-		return "", "", fmt.Errorf("read results: %w", err)
-	}
-	if !info.IsDir() {
-		return "", "", problem.Errorf(problem.NotADirectory,
-			"read results: %s: is not a directory; give the log directory that contains %s/", dir, clientDir)
-	}
-	for _, log := range []string{dir, filepath.Join(dir, "logs")} {
-		if out := filepath.Join(log, clientDir); isDir(out) {
-			return log, out, nil
-		}
-	}
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return "", "", fmt.Errorf("read results: %s: %w", dir, err)
-	}
-	if filepath.Base(abs) == clientDir {
-		return filepath.Dir(abs), abs, nil
-	}
-	return dir, dir, nil
-}
-
-func isDir(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
-}
-
-func fileExists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // outputFiles returns the regular files of a directory, oldest first, so that the newest of
@@ -167,6 +142,9 @@ func (l *loader) loadFile(ctx context.Context, dir, name string) (bool, error) {
 	f := l.agg
 	path := filepath.Join(dir, name)
 	switch name {
+	case PredecessorRequestsFile:
+		l.notes = append(l.notes, PredecessorRequestsFile+" read: the request rows of the client's predecessor")
+		return true, l.loadRows(ctx, path, &f.live, -1)
 	case RequestsFile:
 		return true, l.loadRows(ctx, path, &f.live, -1)
 	case ManifestFile:

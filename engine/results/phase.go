@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"path/filepath"
 	"slices"
 	"time"
 )
@@ -122,7 +123,7 @@ func (agg *Aggregator) Snapshot(now time.Time) Run {
 		}
 		b.phase = Phase{Index: index, Total: b.span.total, Invalid: []string{}, Warnings: []string{}, Reasons: []Reason{}}
 		b.manifest = slices.DeleteFunc(slices.Clone(agg.manifest), func(m manifestRow) bool {
-			return *m.Phase != index || *m.End < agg.cutoff() // of an earlier start, if the client has not emptied the file yet
+			return m.Phase != index || m.End < agg.cutoff() // of an earlier start, if the client has not emptied the file yet
 		})
 		b.chooseStatistics(run.EarlierStartRows > 0)
 		if b.span.total == 0 && len(b.manifest) == 0 && b.stats == nil {
@@ -154,7 +155,7 @@ func (agg *Aggregator) phaseIndices() []int {
 		all = append(all, index)
 	}
 	for _, m := range agg.manifest {
-		all = append(all, *m.Phase)
+		all = append(all, m.Phase)
 	}
 	for _, s := range agg.stats {
 		all = append(all, s.stem.Phase)
@@ -163,7 +164,7 @@ func (agg *Aggregator) phaseIndices() []int {
 	return slices.Compact(all)
 }
 
-// issueTexts returns a warning for each file with rejected lines or values out of range.
+// issueTexts returns a warning for each file with rejected lines or invalid values.
 func (agg *Aggregator) issueTexts() []string {
 	texts := []string{}
 	for _, name := range sortedKeys(agg.rejected) {
@@ -176,6 +177,14 @@ func (agg *Aggregator) issueTexts() []string {
 	for _, name := range sortedKeys(agg.outOfRange) {
 		texts = append(texts, fmt.Sprintf("%s: %s row(s) with a value out of range, treated as unknown; first: %s",
 			name, Count(agg.outOfRange[name].count), agg.outOfRange[name].first))
+	}
+	for _, name := range sortedKeys(agg.wrongType) {
+		what := "row(s) with a value"
+		if filepath.Ext(name) == ".json" {
+			what = "value(s)"
+		}
+		texts = append(texts, fmt.Sprintf("%s: %s %s of the wrong type, treated as unknown; first: %s",
+			name, Count(agg.wrongType[name].count), what, agg.wrongType[name].first))
 	}
 	return texts
 }
@@ -308,7 +317,7 @@ func (b *phaseBuilder) chooseWindow() {
 	p := &b.phase
 	if n := len(b.manifest); n > 0 {
 		m := b.manifest[n-1]
-		p.Window = newWindow(*m.SettlingEnd, *m.End, FromManifest)
+		p.Window = newWindow(m.SettlingEnd, m.End, FromManifest)
 		return
 	}
 	first, last := b.span.first, b.span.last

@@ -32,9 +32,9 @@ type restartDetector struct {
 
 // userTrace identifies the first request of a user and the pass of its last one.
 type userTrace struct {
-	known              bool
-	conversation, pass uint32
-	turn               int32
+	known                         bool
+	conversation, firstPass, pass uint32
+	turn                          int32
 }
 
 // userTraces holds the traces of all users.
@@ -63,14 +63,18 @@ func (s *restartDetector) add(r *Request) {
 		return
 	}
 	other := r.concurrency >= 0 && s.concurrency >= 0 && r.concurrency != s.concurrency
-	if s.seen && r.Start > s.lastStart && (r.phase < s.phase || r.phase == s.phase && other) {
+	phase := r.phase
+	if r.flags&noPhase != 0 {
+		phase = s.phase
+	}
+	if s.seen && r.Start > s.lastStart && (phase < s.phase || phase == s.phase && other) {
 		s.restart(s.lastStart)
 	}
-	if r.phase > s.phase || !s.seen {
-		s.phase, s.concurrency, s.candidate = r.phase, r.concurrency, nil
+	if phase > s.phase || !s.seen {
+		s.phase, s.concurrency, s.candidate = phase, r.concurrency, nil
 	}
 	s.seen = true
-	if r.phase == 0 && s.phase == 0 && r.User >= 0 {
+	if phase == 0 && s.phase == 0 && r.User >= 0 {
 		s.checkUser(r)
 	}
 	s.lastStart = max(s.lastStart, r.Start)
@@ -101,8 +105,10 @@ func (s *restartDetector) checkUser(r *Request) {
 	if !before.known || again {
 		return
 	}
+	first := r.Conversation == before.conversation && r.Turn == before.turn
+	same := first && r.Pass == before.firstPass && r.Pass != 0 // the request itself, which occurs once in a client start
 	switch {
-	case r.Pass != before.pass && r.Conversation == before.conversation && r.Turn == before.turn:
+	case same || first && r.Pass != before.pass:
 		d.repeats++
 	case r.Pass != before.pass && d.gap >= longIdleGap:
 		d.newTrajectories++
@@ -110,7 +116,7 @@ func (s *restartDetector) checkUser(r *Request) {
 		s.dismissCandidate() // the user continued its trajectory
 		return
 	}
-	few := s.users.n == 1 && d.gap < longIdleGap
+	few := s.users.n == 1 && d.gap < longIdleGap && !same
 	if few || d.repeats < min(minRestartedUsers, s.users.n) && d.repeats+d.newTrajectories < minRestartedUsers {
 		return
 	}
@@ -124,7 +130,9 @@ func (s *restartDetector) checkUser(r *Request) {
 func (s *restartDetector) dismissCandidate() {
 	s.candidate.users.each(func(user int32, t *userTrace) {
 		if t.known {
-			s.users.record(&Request{User: user, Conversation: t.conversation, Turn: t.turn, Pass: t.pass})
+			first := Request{User: user, Conversation: t.conversation, Turn: t.turn, Pass: t.firstPass}
+			s.users.record(&first)
+			s.users.get(user).pass = t.pass
 		}
 	})
 	s.candidate = nil
@@ -134,7 +142,7 @@ func (s *restartDetector) dismissCandidate() {
 func (t *userTraces) record(r *Request) {
 	u := t.get(r.User)
 	if !u.known {
-		*u = userTrace{known: true, conversation: r.Conversation, turn: r.Turn}
+		*u = userTrace{known: true, conversation: r.Conversation, turn: r.Turn, firstPass: r.Pass}
 		t.n++
 	}
 	u.pass = r.Pass

@@ -7,10 +7,8 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
-	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/jsonrow"
-	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // seed is the seed of all hashes. It is shared so that the rows of two runs can be paired.
@@ -20,33 +18,92 @@ var seed = maphash.MakeSeed()
 type row struct {
 	Request
 	// key is a hash of phase, user, conversation, turn and request_id. All turns of a pass
-	// through a trajectory have the same request_id. The key is 0 if an id is unknown.
-	key        uint64
-	errorKind  string
-	outOfRange string // first field whose value is out of range, with the value; the value is treated as unknown
+	// through a trajectory have the same request_id. Where one of them is unknown, the start
+	// of the user's request takes its place. The key is 0 if that is unknown too.
+	key       uint64
+	errorKind string
+	// outOfRange and wrongType are each the first field of the row with such a value, and the
+	// value. The value is treated as unknown.
+	outOfRange, wrongType string
 }
+
+// rowFlags tell what a row says besides the values of a Request.
+type rowFlags uint16
+
+const (
+	noPhase      rowFlags = 1 << iota // phase_idx is unknown; the phase is 0
+	successFalse                      // success is false
+	noOutput                          // has_output is false
+	lacksConcurrency
+	lacksStart // the row does not have the key; a null is not a missing key
+	lacksEnd
+	lacksInput
+	lacksOutput
+	lacksCached
+	lacksTTFT
+	lacksITL
+	lacksSSE
+	lacksSuccess
+	lacksHasOutput
+	lacksKind
+	lacksAny = ^(noPhase | successFalse | noOutput) & (lacksKind<<1 - 1)
+)
 
 // parseRow parses a line of requests.jsonl or of an analysis file. The phase of an analysis file is
 // known; for requests.jsonl it is negative. Missing keys and null are unknown, not 0, except that
-// phase_idx is 0. A value of the wrong type is an error.
+// phase_idx is 0. So are values of the wrong type or out of range. If a key occurs twice, the last
+// value counts. A line that is not a JSON object is an error.
 func parseRow(line []byte, phase int, r *row) error {
 	nan := math.NaN()
 	*r = row{Request: Request{
 		Start: nan, End: nan, TTFT: nan, ITL: nan, SSE: nan,
 		Input: -1, Output: -1, Cached: -1, User: -1, Turn: -1, concurrency: -1,
 	}}
-	p := rowParser{out: r, Scanner: jsonrow.Scanner{Line: line}}
-	err := p.parse()
+	p := rowParser{out: r, phase: -1, Scanner: jsonrow.Scanner{Line: jsonrow.TrimBOM(line)}}
+	if err := p.parse(); err != nil {
+		return err
+	}
 	if phase >= 0 {
-		r.phase = uint16(min(phase, math.MaxUint16))
+		p.phase = int32(min(phase, math.MaxUint16))
+	}
+	switch {
+	case p.phase < 0:
+		r.flags |= noPhase
+	case p.phase > math.MaxUint16:
+		r.flags |= noPhase
+		p.outOfRange.add(phaseField)
+		note(&r.outOfRange, phaseField, strconv.AppendInt(nil, int64(p.phase), 10))
+	default:
+		r.phase = uint16(p.phase)
+	}
+	r.Failed = r.flags&(successFalse|noOutput) != 0
+	if p.outOfRange == 0 { // a later value of the key was valid
+		r.outOfRange = ""
+	}
+	if p.wrongType == 0 {
+		r.wrongType = ""
 	}
 	r.noStartTime = math.IsNaN(r.Start)
 	r.Request.Conversation, r.Request.Pass = uint32(p.conversation>>32), uint32(p.requestID>>32)
-	if p.conversation != 0 && p.requestID != 0 { // otherwise two passes through a trajectory would have the same key
-		user, turn := uint64(uint32(r.User)), uint64(uint32(r.Turn))
-		r.key = max(1, combineHash(combineHash(combineHash(p.conversation, p.requestID), user), turn<<16|uint64(r.phase)))
+	r.key = p.identity()
+	return nil
+}
+
+// identity returns the key of the row.
+func (r *rowParser) identity() uint64 {
+	o := r.out
+	ids := combineHash(r.conversation, r.requestID)
+	user, turn := uint64(uint32(o.User)), uint64(uint32(o.Turn))
+	switch {
+	case r.conversation != 0 && r.requestID != 0 && o.Turn >= 0:
+	case o.User >= 0 && !o.noStartTime:
+		// Without an id, several requests of a user may have the same other ids, but a user has only
+		// one request in flight.
+		ids = combineHash(ids, math.Float64bits(o.Start))
+	default:
+		return 0
 	}
-	return err
+	return max(1, combineHash(combineHash(ids, user), turn<<16|uint64(o.phase)))
 }
 
 // RowEndTime returns when the request in a line of requests.jsonl ended, in Unix
@@ -66,7 +123,7 @@ func combineHash(a, b uint64) uint64 {
 }
 
 // field is a key of a row that is parsed. Fields are in the order in which the client writes them.
-type field int
+type field uint8
 
 const (
 	phaseField field = iota
@@ -95,6 +152,23 @@ var fieldNames = [...]string{
 	"has_output", "error_kind",
 }
 
+// fieldSet is a set of fields.
+type fieldSet uint32
+
+func (s fieldSet) has(f field) bool { return s&(1<<(f&31)) != 0 }
+func (s *fieldSet) add(f field)     { *s |= 1 << (f & 31) }
+func (s *fieldSet) remove(f field)  { *s &^= 1 << (f & 31) }
+
+// lacking returns the flags for the fields that are not in the set. Those from startField
+// on are in the same order.
+func (s fieldSet) lacking() rowFlags {
+	lacks := rowFlags(^s>>startField) * lacksStart & lacksAny
+	if !s.has(concurrencyField) {
+		lacks |= lacksConcurrency
+	}
+	return lacks
+}
+
 // quotedNames are the names with quotes and colon, as the client writes them.
 var quotedNames = func() (written [unknownField + 1]string) {
 	for f, name := range fieldNames {
@@ -115,22 +189,27 @@ func fieldOf(key []byte) field {
 type rowParser struct {
 	jsonrow.Scanner
 	out                     *row
-	conversation, requestID uint64 // hashes; 0 if unknown
+	conversation, requestID uint64   // hashes; 0 if unknown
+	phase                   int32    // -1 if unknown
+	outOfRange, wrongType   fieldSet // fields whose last value is so
 }
 
 func (r *rowParser) parse() error {
 	if err := r.Open(); err != nil {
 		return err
 	}
-	expected := phaseField
+	expected, seen := phaseField, fieldSet(0)
 	for {
 		more, err := r.More()
 		if err != nil || !more {
+			r.out.flags |= seen.lacking()
 			return err
 		}
 		f := expected
 		if name := quotedNames[expected]; name != "" && bytes.HasPrefix(r.Line[r.At:], []byte(name)) {
-			r.At += len(name)
+			if r.At += len(name); r.At < len(r.Line) && r.Line[r.At] <= ' ' {
+				r.SkipSpace()
+			}
 		} else {
 			key, err := r.Key()
 			if err != nil {
@@ -141,73 +220,18 @@ func (r *rowParser) parse() error {
 		if f != unknownField {
 			expected = f + 1
 		}
-		if r.parseFast(f) {
+		again := seen.has(f)
+		if seen.add(f); !again && r.parseFast(f) {
 			continue
 		}
 		from := r.At
 		if err := r.Value(); err != nil {
 			return err
 		}
-		if value := r.Line[from:r.At]; f != unknownField && value[0] != 'n' { // only null starts with n
-			if err := r.parseValue(f, value); err != nil {
-				return fmt.Errorf("%s: %.40q %w", fieldNames[f], value, err)
-			}
+		if f != unknownField {
+			r.parseValue(f, r.Line[from:r.At])
 		}
 	}
-}
-
-// numberField returns where a number is stored, or nil if the field is not a number.
-func (r *rowParser) numberField(f field) *float64 {
-	switch f {
-	case startField:
-		return &r.out.Start
-	case endField:
-		return &r.out.End
-	case ttftField:
-		return &r.out.TTFT
-	case itlField:
-		return &r.out.ITL
-	case sseField:
-		return &r.out.SSE
-	}
-	return nil
-}
-
-// maxValue returns the largest plausible value of a field. Larger values are errors in the row.
-func maxValue(f field) float64 {
-	switch f {
-	case startField, endField:
-		return 4e9 // Unix s: the year 2096
-	case sseField:
-		return 1e9 // tok/s
-	}
-	return 1e7 // s: about four months
-}
-
-// markOutOfRange records that a value is out of range.
-func (r *rowParser) markOutOfRange(f field, value []byte) {
-	if r.out.outOfRange == "" {
-		r.out.outOfRange = fmt.Sprintf("%s %.40s", fieldNames[f], value)
-	}
-}
-
-// countField returns where a whole number is stored, or nil if the field is not one.
-func (r *rowParser) countField(f field) *int32 {
-	switch f {
-	case concurrencyField:
-		return &r.out.concurrency
-	case turnField:
-		return &r.out.Turn
-	case userField:
-		return &r.out.User
-	case inputField:
-		return &r.out.Input
-	case outputField:
-		return &r.out.Output
-	case cachedField:
-		return &r.out.Cached
-	}
-	return nil
 }
 
 // parseFast parses a number in the usual form. It returns false if the value has another
@@ -242,122 +266,114 @@ func (r *rowParser) endsAt(i int) bool {
 	return i < len(r.Line) && (r.Line[i] == ',' || r.Line[i] == '}')
 }
 
-// parseValue parses the scanned value of a field.
-func (r *rowParser) parseValue(f field, value []byte) (err error) {
-	if to := r.numberField(f); to != nil {
-		*to, err = parseNumber(value)
-		if err == nil && !(*to <= maxValue(f)) {
-			*to = math.NaN()
-			r.markOutOfRange(f, value)
-		}
-		return err
+// numberField returns where a number is stored, or nil if the field is not a number.
+func (r *rowParser) numberField(f field) *float64 {
+	switch f {
+	case startField:
+		return &r.out.Start
+	case endField:
+		return &r.out.End
+	case ttftField:
+		return &r.out.TTFT
+	case itlField:
+		return &r.out.ITL
+	case sseField:
+		return &r.out.SSE
 	}
+	return nil
+}
+
+// countField returns where a whole number is stored, or nil if the field is not one.
+func (r *rowParser) countField(f field) *int32 {
 	switch f {
 	case phaseField:
-		var phase int32
-		if phase, err = parseIndex(value); err == nil && phase > math.MaxUint16 {
-			err = problem.Errorf(problem.RowsUnreadable, "must be at most %d", math.MaxUint16)
-		}
-		r.out.phase = uint16(phase)
-	case concurrencyField, turnField, userField:
-		*r.countField(f), err = parseIndex(value)
+		return &r.phase
+	case concurrencyField:
+		return &r.out.concurrency
+	case turnField:
+		return &r.out.Turn
+	case userField:
+		return &r.out.User
+	case inputField:
+		return &r.out.Input
+	case outputField:
+		return &r.out.Output
+	case cachedField:
+		return &r.out.Cached
+	}
+	return nil
+}
+
+// maxValue returns the largest plausible value of a field. Larger values are errors in the row.
+func maxValue(f field) float64 {
+	switch f {
+	case startField, endField:
+		return 4e9 // Unix s: the year 2096
+	case sseField:
+		return 1e9 // tok/s
+	}
+	return 1e7 // s: about four months
+}
+
+// parseValue parses the scanned value of a field.
+func (r *rowParser) parseValue(f field, value []byte) {
+	r.outOfRange.remove(f)
+	r.wrongType.remove(f)
+	switch r.setField(f, value) {
+	case valueOutOfRange:
+		r.outOfRange.add(f)
+		note(&r.out.outOfRange, f, value)
+	case valueOfWrongType:
+		r.wrongType.add(f)
+		note(&r.out.wrongType, f, value)
+	}
+}
+
+// note keeps the first of several values.
+func note(first *string, f field, value []byte) {
+	if *first == "" {
+		*first = fmt.Sprintf("%s %.40s", fieldNames[f], value)
+	}
+}
+
+// setField sets a field to a scanned value, or to unknown if the value is null or invalid.
+func (r *rowParser) setField(f field, value []byte) (ok valueState) {
+	if to := r.numberField(f); to != nil {
+		*to, ok = parseNumber(value, maxValue(f))
+		return ok
+	}
+	if to := r.countField(f); to != nil {
+		*to, ok = parseWhole(value, math.MaxInt32)
+		return ok
+	}
+	switch f {
 	case conversationField:
-		r.conversation, err = parseID(value)
+		r.conversation, ok = parseID(value)
 	case requestIDField:
-		r.requestID, err = parseID(value)
-	case inputField, outputField, cachedField:
-		to := r.countField(f)
-		if *to, err = parseCount(value); err == nil && *to < 0 {
-			r.markOutOfRange(f, value)
-		}
+		r.requestID, ok = parseID(value)
 	case kindField:
-		r.out.errorKind = parseKind(value)
-	case successField, hasOutputField:
-		if value[0] != 't' && value[0] != 'f' {
-			err = problem.New(problem.RowsUnreadable, "is not true or false")
-		}
-		r.out.Failed = r.out.Failed || value[0] == 'f'
+		r.out.errorKind, ok = parseKind(value)
+	case successField:
+		ok = r.setIfFalse(successFalse, value)
+	case hasOutputField:
+		ok = r.setIfFalse(noOutput, value)
 	}
-	return err
+	return ok
 }
 
-// parseKind parses an error kind, which is a word of letters, digits, "_", "-" and ".". It returns
-// an empty string for anything else.
-func parseKind(value []byte) string {
-	if value[0] != '"' || len(value) > 64 {
-		return ""
+// setIfFalse sets a flag if the value is false.
+func (r *rowParser) setIfFalse(flag rowFlags, value []byte) valueState {
+	r.out.flags = setFlag(r.out.flags, flag, value[0] == 'f')
+	switch value[0] {
+	case 't', 'f', 'n':
+		return valueValid
 	}
-	for _, c := range value[1 : len(value)-1] {
-		if c != '_' && c != '-' && c != '.' && !jsonrow.IsDigit(c) && (c|0x20 < 'a' || c|0x20 > 'z') {
-			return ""
-		}
-	}
-	return string(value[1 : len(value)-1])
+	return valueOfWrongType
 }
 
-// parseNumber parses a number. It returns NaN for negative numbers and for Python's NaN
-// and Infinity, which are not valid times or speeds.
-func parseNumber(value []byte) (float64, error) {
-	if strings.IndexByte("NI-", value[0]) >= 0 {
-		return math.NaN(), nil
+func setFlag(flags, flag rowFlags, on bool) rowFlags {
+	if on {
+		return flags | flag
 	}
-	if f, n := parseDecimal(value); n == len(value) {
-		return f, nil
-	}
-	if !jsonrow.IsDigit(value[0]) {
-		return 0, problem.New(problem.RowsUnreadable, "is not a number")
-	}
-	if f, err := strconv.ParseFloat(string(value), 64); err == nil {
-		return f, nil
-	}
-	return math.NaN(), nil // a valid JSON number that overflows float64
-}
-
-// parseCount parses a token count such as 124 or 124.0. It returns -1 for other numbers.
-func parseCount(value []byte) (int32, error) {
-	if n, ok := digits(value); ok && n <= math.MaxInt32 {
-		return int32(n), nil
-	}
-	f, err := parseNumber(value)
-	if err != nil || f != math.Trunc(f) || f > math.MaxInt32 {
-		return -1, err
-	}
-	return int32(f), nil
-}
-
-// digits parses a whole number of at most 15 digits.
-func digits(value []byte) (n int64, ok bool) {
-	if len(value) > 15 {
-		return 0, false
-	}
-	for _, c := range value {
-		if !jsonrow.IsDigit(c) {
-			return 0, false
-		}
-		n = n*10 + int64(c-'0')
-	}
-	return n, true
-}
-
-// parseIndex parses a whole number.
-func parseIndex(value []byte) (int32, error) {
-	n, ok := digits(value)
-	if !ok || n > math.MaxInt32 {
-		return -1, problem.New(problem.RowsUnreadable, "is not a whole number from 0 to 2147483647")
-	}
-	return int32(n), nil
-}
-
-// parseID returns the hash of a string, or of the digits of a number.
-func parseID(value []byte) (uint64, error) {
-	if value[0] == '"' {
-		text, err := jsonrow.Unquote(value)
-		if err != nil {
-			return 0, err
-		}
-		value = text
-	} else if !jsonrow.IsDigit(value[0]) {
-		return 0, problem.New(problem.RowsUnreadable, "is not a string")
-	}
-	return maphash.Bytes(seed, value), nil
+	return flags &^ flag
 }

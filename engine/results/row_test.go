@@ -23,7 +23,7 @@ func TestParseRow(t *testing.T) {
 	want := row{Request: Request{
 		Turn:  3,
 		phase: 1, User: 7, Start: 10.5, End: 12, TTFT: 0.5, ITL: math.NaN(), SSE: math.NaN(),
-		Input: 100, Output: 20, Cached: -1, concurrency: 64,
+		Input: 100, Output: 20, Cached: -1, concurrency: 64, flags: lacksHasOutput | lacksKind,
 	}, outOfRange: "itl NaN"}
 	got.Conversation, got.Pass, got.key = 0, 0, 0 // hashes
 	nan := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
@@ -35,29 +35,35 @@ func TestParseRow(t *testing.T) {
 func TestParseRowUnknowns(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
-		name, line string
-		ok         bool
-		failed     bool
+		name, line            string
+		failed                bool
+		outOfRange, wrongType string
 	}{
-		{"nothing known", `{}`, true, false},
-		{"nulls", `{"success":null,"start_time":null,"phase_idx":null}`, true, false},
-		{"failed", `{"success":false}`, true, true},
-		{"no output", `{"success":true,"has_output":false}`, true, true},
-		{"failed with output", `{"success":false,"has_output":true}`, true, true},
-		{"negative time", `{"ttft":-1}`, true, false},
-		{"fraction of a token", `{"server_output_tokens":1.5}`, true, false},
-		{"string for a time", `{"start_time":"now"}`, false, false},
-		{"string for success", `{"success":"yes"}`, false, false},
-		{"fraction of a user", `{"user_id":1.5}`, false, false},
-		{"huge phase", `{"phase_idx":99999999999}`, false, false},
-		{"object for an id", `{"request_id":{}}`, false, false},
+		{name: "nothing known", line: `{}`},
+		{name: "nulls", line: `{"success":null,"start_time":null,"phase_idx":null}`},
+		{name: "failed", line: `{"success":false}`, failed: true},
+		{name: "no output", line: `{"success":true,"has_output":false}`, failed: true},
+		{name: "failed with output", line: `{"success":false,"has_output":true}`, failed: true},
+		{name: "the last value counts", line: `{"ttft":1,"ttft":"x","ttft":null,"success":false,"success":true}`},
+		{name: "negative time", line: `{"ttft":-1}`, outOfRange: "ttft -1"},
+		{name: "NaN", line: `{"ttft":NaN,"itl":-Infinity}`, outOfRange: "ttft NaN"},
+		{name: "fraction of a token", line: `{"server_output_tokens":1.5}`, outOfRange: "server_output_tokens 1.5"},
+		{name: "fraction of a user", line: `{"user_id":1.5}`, outOfRange: "user_id 1.5"},
+		{name: "huge phase", line: `{"phase_idx":99999999999}`, outOfRange: "phase_idx 99999999999"},
+		{name: "string for a time", line: `{"start_time":"now"}`, wrongType: `start_time "now"`},
+		{name: "string for a count", line: `{"phase_idx":"3","server_output_tokens":"3"}`, wrongType: `phase_idx "3"`},
+		{name: "string for success", line: `{"success":"false"}`, wrongType: `success "false"`},
+		{name: "object for an id", line: `{"request_id":{}}`, wrongType: "request_id {}"},
+		{name: "both", line: `{"ttft":[],"itl":-1}`, outOfRange: "itl -1", wrongType: "ttft []"},
 	} {
 		var r row
-		err := parseRow([]byte(tt.line), -1, &r)
-		if (err == nil) != tt.ok || r.Failed != tt.failed && tt.ok {
-			t.Errorf("%s: %v, failed %v", tt.name, err, r.Failed)
+		if err := parseRow([]byte(tt.line), -1, &r); err != nil {
+			t.Errorf("%s: %v", tt.name, err)
 		}
-		if tt.ok && (r.phase != 0 || !math.IsNaN(r.TTFT) || r.Output != -1) {
+		if r.Failed != tt.failed || r.outOfRange != tt.outOfRange || r.wrongType != tt.wrongType {
+			t.Errorf("%s: failed %v, out of range %q, wrong type %q", tt.name, r.Failed, r.outOfRange, r.wrongType)
+		}
+		if r.phase != 0 || !math.IsNaN(r.TTFT) || r.Output != -1 || r.User != -1 || !r.noStartTime || r.key != 0 {
 			t.Errorf("%s: %+v, want phase 0 and all else unknown", tt.name, r)
 		}
 	}

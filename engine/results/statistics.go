@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/engine/jsonrow"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
@@ -26,7 +28,7 @@ func parseStatistics(stem harness.Stem, data []byte) (statistics, error) {
 		return statistics{}, problem.Errorf(problem.FileTooLarge,
 			"statistics: %d bytes, must be at most %d", len(data), maxStatistics)
 	}
-	s := statistics{stem: stem, raw: WithoutNaN(data)}
+	s := statistics{stem: stem, raw: WithoutNaN(jsonrow.TrimBOM(data))}
 	err := json.Unmarshal(s.raw, new(json.RawMessage)) // also rejects data after the object
 	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(s.raw), []byte("{")) {
 		err = problem.New(problem.RowsUnreadable, "is not a JSON object")
@@ -42,14 +44,39 @@ func parseStatistics(stem harness.Stem, data []byte) (statistics, error) {
 	return s, nil
 }
 
-// number returns the number at a path of keys, or NaN if there is none.
-func (s *statistics) number(path ...string) float64 {
+// at returns the value at a path of keys, or nil if there is none.
+func (s *statistics) at(path ...string) any {
 	var at any = s.values
 	for _, key := range path {
 		inner, _ := at.(map[string]any)
 		at = inner[key]
 	}
-	if text, ok := at.(json.Number); ok {
+	return at
+}
+
+// wrongTypes returns the keys that are used and whose value should be a number and is not.
+func (s *statistics) wrongTypes() []string {
+	paths := [][]string{{"phase"}, {"concurrency"}, {"measurement_duration_s"}}
+	for _, name := range []string{"total", "measured", "successful", "failed"} {
+		paths = append(paths, []string{"requests", name})
+	}
+	for _, m := range Metrics {
+		paths = append(paths, []string{m.Statistics.Section, m.Statistics.Name})
+	}
+	var wrong []string
+	for _, path := range paths {
+		switch v := s.at(path...).(type) {
+		case nil, json.Number:
+		default:
+			wrong = append(wrong, fmt.Sprintf("%s %.40q", strings.Join(path, "."), fmt.Sprint(v)))
+		}
+	}
+	return wrong
+}
+
+// number returns the number at a path of keys, or NaN if there is none.
+func (s *statistics) number(path ...string) float64 {
+	if text, ok := s.at(path...).(json.Number); ok {
 		if f, err := text.Float64(); err == nil {
 			return f
 		}

@@ -33,6 +33,7 @@ type Request struct {
 	// output of LoadRequests; before that it is a hash of request_id.
 	Pass        uint32
 	phase       uint16
+	flags       rowFlags
 	kind        uint8 // of error, an index into Aggregator.errorKinds; 0 if the row has none
 	Failed      bool
 	Measured    bool // started in the measuring window; set by LoadRequests only
@@ -50,9 +51,30 @@ type block struct {
 
 // extent describes the content of a block, so that scans can skip it.
 type extent struct {
-	n                  int
-	minPhase, maxPhase uint16
-	firstEnd, lastEnd  float64 // of requests, Unix s
+	n                     int
+	minPhase, maxPhase    uint16
+	firstStart, lastStart float64  // of requests, Unix s
+	firstEnd, lastEnd     float64  // of requests, Unix s
+	lacks                 rowFlags // keys that some rows do not have
+	has                   rowFlags // flags of the keys that some rows have
+}
+
+func newExtent() extent {
+	return extent{
+		minPhase: math.MaxUint16, firstStart: math.Inf(1), lastStart: math.Inf(-1), firstEnd: math.Inf(1), lastEnd: math.Inf(-1),
+	}
+}
+
+// add adds a row of the block.
+func (x *extent) add(r *Request) {
+	x.n++
+	x.minPhase, x.maxPhase = min(x.minPhase, r.phase), max(x.maxPhase, r.phase)
+	x.firstStart, x.lastStart = min(x.firstStart, r.Start), max(x.lastStart, r.Start)
+	if r.End >= 0 {
+		x.firstEnd, x.lastEnd = min(x.firstEnd, r.End), max(x.lastEnd, r.End)
+	}
+	x.lacks |= r.flags & lacksAny
+	x.has |= ^r.flags & lacksAny
 }
 
 // table holds the rows of a file in file order.
@@ -83,11 +105,8 @@ func (t *table) add(key uint64, r *Request) error {
 	b.keys[at], b.rows[at] = key, *r
 	t.lastPhase = r.phase
 	t.n++
-	x := &t.extents[len(t.extents)-1]
-	x.n++
-	x.minPhase, x.maxPhase = min(x.minPhase, r.phase), max(x.maxPhase, r.phase)
+	t.extents[len(t.extents)-1].add(r)
 	if r.End >= 0 {
-		x.firstEnd, x.lastEnd = min(x.firstEnd, r.End), max(x.lastEnd, r.End)
 		t.latest = max(t.latest, r.End)
 	}
 	t.latest = max(t.latest, r.Start)
@@ -108,7 +127,7 @@ func (t *table) appendBlock() error {
 		next = new(block)
 	}
 	t.blocks = append(t.blocks, next)
-	t.extents = append(t.extents, extent{minPhase: math.MaxUint16, firstEnd: math.Inf(1), lastEnd: math.Inf(-1)})
+	t.extents = append(t.extents, newExtent())
 	return nil
 }
 
@@ -198,23 +217,84 @@ func (t *table) scan(workers, from int, wanted func(*extent) bool, visit func(wo
 	})
 }
 
-// scanKeys visits the keys starting at row index from, one block at a time.
-func (t *table) scanKeys(from int, visit func(row int, keys []uint64)) error {
+// scanKeys visits the keys starting at row index from, one block at a time. The keys of rows
+// that start before the cutoff are 0.
+func (t *table) scanKeys(from int, cutoff float64, visit func(row int, keys []uint64)) error {
 	var buf *block
 	if t.spill != nil {
 		buf = new(block)
 	}
+	var later *[blockRows]uint64
 	for i := from / blockRows; i < len(t.blocks); i++ {
-		b := t.blocks[i]
-		if b == nil {
+		x := &t.extents[i]
+		if x.lastStart < cutoff {
+			continue
+		}
+		b, mixed := t.blocks[i], x.firstStart < cutoff
+		switch {
+		case b != nil:
+		case mixed:
+			var err error
+			if b, err = t.loadBlock(i, buf); err != nil {
+				return err
+			}
+		default:
 			b = buf
 			if _, err := t.spill.ReadAt(b.keyBytes(), int64(i)*blockBytes); err != nil {
 				return fmt.Errorf("read rows from a temporary file: %w", err)
 			}
 		}
+		keys := &b.keys
+		if mixed {
+			if later == nil {
+				later = new([blockRows]uint64)
+			}
+			*later = b.keys
+			for k := range x.n {
+				if b.rows[k].Start < cutoff {
+					later[k] = 0
+				}
+			}
+			keys = later
+		}
 		at := i * blockRows
 		begin := max(0, from-at)
-		visit(at+begin, b.keys[begin:t.extents[i].n])
+		visit(at+begin, keys[begin:x.n])
+	}
+	return nil
+}
+
+// update visits the rows in the blocks for which wanted returns true, in file order. Rows
+// for which visit returns true were changed and are stored.
+func (t *table) update(wanted func(*extent) bool, visit func(row int, key uint64, r *Request) bool) error {
+	var buf *block
+	if t.spill != nil {
+		buf = new(block)
+	}
+	for i := range t.blocks {
+		if !wanted(&t.extents[i]) {
+			continue
+		}
+		b, err := t.loadBlock(i, buf)
+		if err != nil {
+			return err
+		}
+		changed, x := false, newExtent()
+		for k := range t.extents[i].n {
+			changed = visit(i*blockRows+k, b.keys[k], &b.rows[k]) || changed
+			x.add(&b.rows[k])
+		}
+		if !changed {
+			continue
+		}
+		t.extents[i] = x
+		t.latest = max(t.latest, x.lastStart, x.lastEnd)
+		if t.blocks[i] != nil {
+			continue
+		}
+		if _, err := t.spill.WriteAt(b.bytes(), int64(i)*blockBytes); err != nil {
+			return fmt.Errorf("write rows to a temporary file: %w; set TMPDIR to a directory with free space", err)
+		}
 	}
 	return nil
 }

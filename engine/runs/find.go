@@ -110,20 +110,12 @@ const searchDepth = 6
 // harness, or outputs in the directory agentperf; the name alone is not enough, since the
 // client's sources are in a directory agentperf too.
 func isRun(dir string) bool {
-	for _, name := range []string{
-		rundir.RecordFile, harness.JobParams, "agentperf/" + results.RequestsFile,
-		"agentperf/" + results.ManifestFile,
-	} {
+	for _, name := range []string{rundir.RecordFile, harness.JobParams} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			return true
 		}
 	}
-	entries, err := os.ReadDir(filepath.Join(dir, "agentperf"))
-	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		name := e.Name()
-		_, ok := harness.ParseStem(strings.TrimSuffix(name, filepath.Ext(name)))
-		return ok
-	})
+	return results.HasOutput(filepath.Join(dir, "agentperf"))
 }
 
 // findRuns returns the run directories below a root. It does not search inside them.

@@ -135,7 +135,7 @@ const maxLiveSize = 16 << 20
 // fillFigures sets the figures of the highest concurrency level. It computes them only once
 // for outputs that no longer change.
 func (s *Store) fillFigures(ctx context.Context, ref Ref, sum *Summary) error {
-	info, err := os.Stat(filepath.Join(ref.Logs, "agentperf", results.RequestsFile))
+	info, err := os.Stat(results.RequestsPath(results.OutputDir(ref.Logs)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -197,8 +197,9 @@ type cachedFigures struct {
 // outputStamp returns a string that changes whenever the client writes an output.
 func outputStamp(logs string) string {
 	var s strings.Builder
-	for _, name := range []string{".", results.RequestsFile, results.ManifestFile} {
-		if info, err := os.Stat(filepath.Join(logs, "agentperf", name)); err == nil {
+	dir := results.OutputDir(logs)
+	for _, path := range []string{dir, results.RequestsPath(dir), filepath.Join(dir, results.ManifestFile)} {
+		if info, err := os.Stat(path); err == nil {
 			fmt.Fprintf(&s, "%d %d ", info.Size(), info.ModTime().UnixNano())
 		}
 	}

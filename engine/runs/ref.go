@@ -107,7 +107,7 @@ func (r Ref) GPUs() int {
 
 // lastRowTime returns when the client last wrote a request row; zero if it has written none.
 func (r Ref) lastRowTime() time.Time {
-	info, err := os.Stat(filepath.Join(r.Logs, "agentperf", results.RequestsFile))
+	info, err := os.Stat(results.RequestsPath(results.OutputDir(r.Logs)))
 	if err != nil {
 		return time.Time{}
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
@@ -37,7 +36,7 @@ const maxRowBytes = 1 << 20
 
 // newCursor returns a cursor before the first event and row.
 func newCursor(p *Playback) (*cursor, error) {
-	f, _, err := smallfile.Open(filepath.Join(p.logs, "agentperf", results.RequestsFile))
+	f, _, err := smallfile.Open(results.RequestsPath(results.OutputDir(p.logs)))
 	if err != nil {
 		return nil, err
 	}

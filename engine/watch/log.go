@@ -3,7 +3,6 @@ package watch
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
@@ -54,7 +53,7 @@ func (w *Watcher) logEnded(ref runs.Ref, s event.Status, path string) bool {
 	if ref.Record.ID != "" {
 		return w.status.Ended(ref, s, true)
 	}
-	for _, p := range []string{path, filepath.Join(ref.Logs, "agentperf", results.RequestsFile)} {
+	for _, p := range []string{path, results.RequestsPath(results.OutputDir(ref.Logs))} {
 		if info, err := os.Stat(p); err == nil && w.now().Sub(info.ModTime()) <= runs.QuietPeriod {
 			return false
 		}

@@ -3,7 +3,6 @@ package watch
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -91,7 +90,7 @@ func (p *Playback) scanRun(ctx context.Context) error {
 		p.From, p.To = earlier(p.From, p.events[0].T), later(p.To, p.events[n-1].T)
 	}
 	for i, m := range p.manifest {
-		p.manifest[i].at = p.phaseEnd(manifestPhase(m.data))
+		p.manifest[i].at = p.phaseEnd(results.ManifestPhase(m.data))
 	}
 	for i, s := range p.stats {
 		p.stats[i].at = p.phaseEnd(s.stem.Phase)
@@ -119,7 +118,7 @@ func (p *Playback) completePlan() {
 
 // readPhaseFiles reads the small files that the client writes at the end of a phase.
 func (p *Playback) readPhaseFiles() error {
-	dir := filepath.Join(p.logs, "agentperf")
+	dir := results.OutputDir(p.logs)
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
@@ -146,16 +145,6 @@ func (p *Playback) readPhaseFiles() error {
 		}
 	}
 	return nil
-}
-
-func manifestPhase(line []byte) int {
-	m := struct {
-		Phase int `json:"phase_idx"`
-	}{Phase: -1}
-	if err := json.Unmarshal(line, &m); err != nil { // the aggregator reports the error
-		return -1
-	}
-	return m.Phase
 }
 
 // phaseEnd returns the end of a phase, or of the run if the phase is unknown.

@@ -75,6 +75,7 @@ type follower struct {
 	aggregator *results.Aggregator
 	in         chan fileChunk
 	stop       chan struct{}
+	outDir     string               // the client's output directory
 	statFiles  map[string]time.Time // modification times of the client's output files when last read, by name
 	open       int                  // number of followed files
 	out        chan Update
@@ -94,11 +95,12 @@ func (f *follower) follow(ctx context.Context) {
 	defer f.aggregator.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	for _, name := range []string{
-		event.FileName, event.ClientFileName, "agentperf/" + results.RequestsFile,
-		"agentperf/" + results.ManifestFile,
+	f.outDir = results.OutputDir(f.run.Logs)
+	for _, path := range []string{
+		filepath.Join(f.run.Logs, event.FileName), filepath.Join(f.run.Logs, event.ClientFileName),
+		results.RequestsPath(f.outDir), filepath.Join(f.outDir, results.ManifestFile),
 	} {
-		f.followFile(ctx, name)
+		f.followFile(ctx, path)
 	}
 	if f.run.OnSlurm() {
 		go f.status.PollQueue(ctx, f.queueAnswers)
@@ -135,14 +137,17 @@ func (f *follower) follow(ctx context.Context) {
 }
 
 // followFile follows one file of the log directory and sends its chunks to f.in.
-func (f *follower) followFile(ctx context.Context, name string) {
-	chunks, err := follow.File(ctx, filepath.Join(f.run.Logs, name), follow.Options{Stop: f.stop, FinalPartial: true})
+func (f *follower) followFile(ctx context.Context, path string) {
+	chunks, err := follow.File(ctx, path, follow.Options{Stop: f.stop, FinalPartial: true})
 	if err != nil {
 		f.err = err
 		return
 	}
 	f.open++
-	base := filepath.Base(name)
+	base := filepath.Base(path)
+	if base == results.PredecessorRequestsFile {
+		base = results.RequestsFile
+	}
 	go func() {
 		for c := range chunks {
 			select {
@@ -199,7 +204,7 @@ func (f *follower) applyEvent(line []byte) {
 // readStatistics looks for new or changed files that the client writes at the end of a phase.
 // Their names are not known in advance.
 func (f *follower) readStatistics(ctx context.Context) {
-	dir := filepath.Join(f.run.Logs, "agentperf")
+	dir := f.outDir
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		if !errors.Is(err, fs.ErrNotExist) {
@@ -229,7 +234,7 @@ func (f *follower) readStatistics(ctx context.Context) {
 				f.err = err // perhaps incomplete; read again after its next change
 			}
 		case !isStats && !known && filepath.Ext(name) == ".jsonl":
-			f.followFile(ctx, "agentperf/"+name)
+			f.followFile(ctx, filepath.Join(dir, name))
 		}
 		f.statFiles[name] = info.ModTime()
 	}
@@ -283,8 +288,10 @@ func (f *follower) activityChanged() bool {
 // lastActivity returns when the client last wrote a row or log line; zero: not yet.
 func lastActivity(logs string) time.Time {
 	var at time.Time
-	for _, name := range []string{"agentperf/" + results.RequestsFile, "benchmark.out", "client.log"} {
-		if info, err := os.Stat(filepath.Join(logs, name)); err == nil {
+	for _, path := range []string{
+		results.RequestsPath(results.OutputDir(logs)), filepath.Join(logs, "benchmark.out"), filepath.Join(logs, "client.log"),
+	} {
+		if info, err := os.Stat(path); err == nil {
 			at = later(at, info.ModTime())
 		}
 	}
