@@ -33,21 +33,18 @@ func (e *Engine) Parity(
 		return parity.Comparison{}, fmt.Errorf("candidate: %w", err)
 	}
 	out := parity.Compare(a, b, opt)
-	if aRun.Record.ID == "" || bRun.Record.ID == "" {
-		return out, nil
-	}
-	for _, f := range []struct{ kind, name string }{{"recipe", rundir.RecipeFile}, {"workload", rundir.WorkloadFile}} {
-		d, err := recipes.DiffFiles(filepath.Join(aRun.Dir, f.name), filepath.Join(bRun.Dir, f.name))
-		if err != nil {
-			out.Notes = append(out.Notes, fmt.Sprintf("the %s files of the runs were not compared: %v", f.kind, err))
-			continue
+	if aRun.Record.ID != "" && bRun.Record.ID != "" {
+		for _, f := range []struct{ kind, name string }{{"recipe", rundir.RecipeFile}, {"workload", rundir.WorkloadFile}} {
+			d, err := recipes.DiffFiles(filepath.Join(aRun.Dir, f.name), filepath.Join(bRun.Dir, f.name))
+			if err != nil {
+				out.Notes = append(out.Notes, fmt.Sprintf("the %s files of the runs were not compared: %v", f.kind, err))
+				continue
+			}
+			out.Fields = append(out.Fields, parity.FileDiff{File: f.kind, Comparison: d})
 		}
-		out.Fields = append(out.Fields, parity.FileDiff{File: f.kind, Comparison: d})
 	}
-	if d, err := e.compareIdentities(aRun, bRun); err != nil {
-		out.Notes = append(out.Notes, fmt.Sprintf("the identities of the runs were not compared: %v", err))
-	} else if d.Total > 0 {
-		out.Fields = append(out.Fields, parity.FileDiff{File: "identity", Comparison: d})
+	if x, y := a.Inputs.Identity, b.Inputs.Identity; x.Version > 0 && y.Version > 0 {
+		out.Fields = append(out.Fields, parity.FileDiff{File: "identity", Comparison: diffIdentities(x, y)})
 	}
 	return out, nil
 }
@@ -109,32 +106,8 @@ func (e *Engine) loadSide(ctx context.Context, name string, phase int) (parity.S
 		s.Failure = strings.TrimSuffix(verb+string(status.State)+": "+status.Message, ": ")
 	}
 	s.About.Model = ref.Record.Model
-	id, err := e.Identity(ref)
-	if err != nil {
-		return s, ref, err
-	}
-	s.About.ClientCommit, s.About.DatasetHash = id.Client.String(), id.DatasetHash()
-	if id.Model != nil {
-		s.About.ModelRevision = cmp.Or(id.Model.Revision, id.Model.Expected)
-	}
 	s.Name, s.About.Job, s.About.Recipe = ref.Label(), ref.Record.ID, ref.Record.Recipe
-	// The client may have read a changed copy of the submitted workload.
-	for _, name := range []string{"benchmark_config.yaml", rundir.WorkloadFile} {
-		if w, _, err := recipes.LoadWorkload(filepath.Join(ref.Dir, name)); err == nil && w != nil {
-			s.About.Seed, s.About.Dataset = fmt.Sprint(w.Seed), w.TrajectoryPath
-			break
-		}
-	}
 	return s, ref, nil
-}
-
-func (e *Engine) compareIdentities(a, b runs.Ref) (recipes.Comparison, error) {
-	idA, err := e.Identity(a)
-	if err != nil {
-		return recipes.Comparison{}, err
-	}
-	idB, err := e.Identity(b)
-	return diffIdentities(idA, idB), err
 }
 
 // diffIdentities compares two identities field by field.

@@ -106,8 +106,45 @@ func TestParityComparesInputs(t *testing.T) {
 	if err != nil || !slices.Contains(c.Reasons, "seed differs: 42 vs. 43") {
 		t.Errorf("reasons %q, %v", c.Reasons, err)
 	}
+	// A run of the harness has the same identity, from other files.
+	c, err = e.Parity(t.Context(), ours(t, "4"), sampleRun, parity.AnyPhase, parity.Options{})
+	if reasons := strings.Join(c.Reasons, "\n"); err != nil || strings.Contains(reasons, "seed") ||
+		!strings.Contains(reasons, "dataset differs: /t.jsonl vs. /tmp/agentperf-570849/data/coding-agent") ||
+		!strings.Contains(strings.Join(c.Notes, "\n"), "max_tokens 16384 vs. 2000") {
+		t.Errorf("reasons %q, notes %q, %v", c.Reasons, c.Notes, err)
+	}
 	more, err := e.References(t.Context(), []string{sampleRun}, parity.AnyPhase)
 	if err != nil || len(more) != 1 || more[0].Requests != nil {
 		t.Errorf("%d references, %v", len(more), err)
+	}
+}
+
+// TestShortWindowOfHarnessRun checks that the client's configuration in a harness directory determines
+// the minimum length of the measuring window.
+func TestShortWindowOfHarnessRun(t *testing.T) {
+	t.Parallel()
+	e, dir := comparer(t), runstest.Sample(t)
+	config := filepath.Join(dir, "benchmark_config.yaml")
+	for text, want := range map[string]string{
+		"min_measurement_seconds: 300\n": "measuring window too short: 120.5 s, must be at least 300.0 s",
+		"min_measurement_seconds: 120\n": "",
+		"seed: 42\n":                     "", // the default may be another one in another version
+	} {
+		if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{dir, filepath.Join(dir, "agentperf")} {
+			ref, err := e.Find(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run, err := e.Results(t.Context(), ref)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(run.Phases[0].Invalid, "; "); got != want {
+				t.Errorf("%s, %s: invalid %q, want %q", path, text, got, want)
+			}
+		}
 	}
 }

@@ -36,7 +36,7 @@ the interval is wide; with three it is typically a third as wide.`,
 		"",
 		"tolerance band of the primary metric, such as 2% (default: band_percent of the configuration)",
 	)
-	force := fl.Bool("force", false, "compare runs that are not comparable")
+	force := fl.Bool("force", false, "give a verdict on runs that are unlike, unless a figure permits none")
 	var format string
 	addChoiceFlag(fl, &format, "format", "", "table", "markdown", "json")
 	more := fl.StringArray("ref", nil,

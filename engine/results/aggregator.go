@@ -39,20 +39,21 @@ type PlannedPhase struct {
 // lines of a file must be added in order; files may be interleaved. An Aggregator is not
 // safe for concurrent use.
 type Aggregator struct {
-	planned    map[int]PlannedPhase
-	startTime  float64 // Unix s; NaN if unknown
-	running    bool    // the client has not ended
-	restarts   restartDetector
-	live       table
-	analysis   map[string]*table // by file name
-	manifest   []manifestRow
-	lineCounts map[string]int // by file name
-	stats      []statistics
-	rejected   map[string]*lineIssues // by file name
-	outOfRange map[string]*lineIssues // rows with a value out of range, by file name
-	wrongType  map[string]*lineIssues // values or rows with a value of the wrong type, by file name
-	errorKinds []string               // of failures; index 0 is "unknown"
-	storeErr   error                  // rows could not be written to or read from the spill file
+	planned        map[int]PlannedPhase
+	minMeasurement float64 // s
+	startTime      float64 // Unix s; NaN if unknown
+	running        bool    // the client has not ended
+	restarts       restartDetector
+	live           table
+	analysis       map[string]*table // by file name
+	manifest       []manifestRow
+	lineCounts     map[string]int // by file name
+	stats          []statistics
+	rejected       map[string]*lineIssues // by file name
+	outOfRange     map[string]*lineIssues // rows with a value out of range, by file name
+	wrongType      map[string]*lineIssues // values or rows with a value of the wrong type, by file name
+	errorKinds     []string               // of failures; index 0 is "unknown"
+	storeErr       error                  // rows could not be written to or read from the spill file
 
 	dedupedRows   int     // number of rows of all files at the last deduplication
 	dedupedCutoff float64 // of the last deduplication
@@ -88,6 +89,10 @@ func (agg *Aggregator) AddPlan(planned ...PlannedPhase) {
 		agg.planned[l.Phase] = l
 	}
 }
+
+// SetMinMeasurement sets the minimum length of the measuring window of each phase, in seconds. 0 is
+// unknown.
+func (agg *Aggregator) SetMinMeasurement(seconds float64) { agg.minMeasurement = seconds }
 
 // SetRunning sets whether the client is running. Phases that it has not completed are
 // then provisional.

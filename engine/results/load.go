@@ -30,6 +30,9 @@ const (
 type RunContext struct {
 	Start   time.Time      // of the last client start; zero if unknown
 	Planned []PlannedPhase // phases of the plan
+	// MinMeasurement is the minimum length of the measuring window of each phase, in seconds; 0 if
+	// unknown.
+	MinMeasurement float64
 	// Partial is why the output of the run is incomplete; empty if complete or unknown.
 	Partial string
 	Running bool // the run has not ended
@@ -83,6 +86,7 @@ func load(ctx context.Context, dir string, rc RunContext) (*loader, error) {
 			relative(logDir, other), relative(logDir, outDir)))
 	}
 	l.agg.AddPlan(rc.Planned...)
+	l.agg.SetMinMeasurement(rc.MinMeasurement)
 	l.agg.SetRunning(rc.Running)
 	if !rc.Start.IsZero() {
 		l.agg.SetStart(rc.Start)

@@ -214,6 +214,8 @@ func (b *phaseBuilder) chooseStatistics(restarted bool) {
 		}
 		total := s.count("requests", "total")
 		switch {
+		case b.span.total > 0 && s.contradiction() != "":
+			b.warn("%s.json ignored: it contradicts its name: %s", s.stem, s.contradiction())
 		case b.stats != nil:
 			b.warn("%s.json ignored: there is a newer statistics file for this phase", s.stem)
 		case b.span.concurrency >= 0 && int(b.span.concurrency) != s.stem.Concurrency:
@@ -392,6 +394,10 @@ func (b *phaseBuilder) useStatistics() {
 		return
 	}
 	b.warn(noRows)
+	if text := b.stats.contradiction(); text != "" {
+		b.invalid(Contradiction, "%s.json: it contradicts its name: %s", b.stats.stem, text)
+	}
+	b.checkLength()
 	count := func(name string) int { return b.stats.count("requests", name) }
 	p.Total = max(0, count("total"))
 	n := Requests{Measured: count("measured"), Successful: count("successful"), Failed: count("failed")}

@@ -11,9 +11,11 @@ import (
 const noRows = "no request rows: all figures are " + methodStated
 
 // ReadStated returns the phase of a statistics file or of figures under its keys, as stated by
-// somebody. What they rest on is unknown: their class is empty unless they are invalid.
-func ReadStated(stem harness.Stem, data []byte, by string) (Phase, error) {
+// somebody. What they rest on is unknown: their class is empty unless they are invalid. The minimum
+// length of the measuring window, in seconds, is 0 if it is unknown.
+func ReadStated(stem harness.Stem, data []byte, by string, minMeasurement float64) (Phase, error) {
 	agg := NewAggregator()
+	agg.SetMinMeasurement(minMeasurement)
 	if err := agg.AddStatistics(stem, data); err != nil {
 		return Phase{}, err
 	}

@@ -98,6 +98,23 @@ func (s *statistics) count(path ...string) int {
 	return int(f)
 }
 
+// contradiction returns the phase or the concurrency in the file if its name has another one.
+func (s *statistics) contradiction() string {
+	if s.stem.Model == "" { // not a file of the client
+		return ""
+	}
+	var texts []string
+	for _, v := range []struct {
+		key   string
+		named int
+	}{{"phase", s.stem.Phase}, {"concurrency", s.stem.Concurrency}} {
+		if n := s.count(v.key); n >= 0 && n != v.named {
+			texts = append(texts, fmt.Sprintf("%s %d", v.key, n))
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
 // WithoutNaN replaces NaN, Infinity and -Infinity, which Python writes to JSON, by null.
 // Strings are not changed.
 func WithoutNaN(data []byte) []byte {

@@ -35,9 +35,7 @@ func (b *phaseBuilder) validate(s *measuredSums) error {
 	case s.all[OutputTokens].sum == 0:
 		b.invalid(WindowInvalid, "no output tokens")
 	}
-	if least := b.agg.planned[p.Index].MinMeasurement; w.Seconds < least {
-		b.invalid(WindowInvalid, "measuring window too short: %.1f s, must be at least %.1f s", w.Seconds, least)
-	}
+	b.checkLength()
 	if n := s.clockSteps; n > 0 {
 		b.invalid(ClockStep, "clock changed: %s request(s) end before their start or first token", Count(n))
 	}
@@ -61,6 +59,15 @@ func (b *phaseBuilder) validate(s *measuredSums) error {
 		b.add(Reason{ID: NotSettled, Class: Exact, Text: "not in a steady state: " + p.Steady.Text()})
 	}
 	return nil
+}
+
+// checkLength adds the reason that the measuring window is too short, if it is.
+func (b *phaseBuilder) checkLength() {
+	w := b.phase.Window
+	least := max(b.agg.planned[b.phase.Index].MinMeasurement, b.agg.minMeasurement)
+	if w != nil && w.Seconds < least {
+		b.invalid(WindowInvalid, "measuring window too short: %.1f s, must be at least %.1f s", w.Seconds, least)
+	}
 }
 
 // checkWindow adds the reasons for an estimated window and for parts of it without rows.

@@ -112,6 +112,9 @@ func harnessFacts(ctx context.Context, dir string) (Facts, error) {
 	}
 	f.Model = cmp.Or(run.Banner.Values["Model"].Text, run.Params["MODEL_PATH"].Text)
 	f.Dataset = run.Banner.Values[harness.LabelTrajectories].Text
+	if commit, ok := run.ClientCommit(); ok {
+		f.Client = commit.Text
+	}
 	var names []string
 	seen := map[string]bool{}
 	for _, l := range run.Launches.All() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/job"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/results"
@@ -67,7 +68,9 @@ func (r Ref) phases() ([]plan.Phase, error) {
 func (r Ref) Context() (results.RunContext, error) {
 	var c results.RunContext
 	if r.Record.ID == "" {
-		return c, nil
+		var err error
+		c.MinMeasurement, err = identity.MinMeasurement(r.Dir)
+		return c, err
 	}
 	phases, err := r.phases()
 	if err != nil {

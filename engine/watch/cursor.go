@@ -44,6 +44,7 @@ func newCursor(p *Playback) (*cursor, error) {
 		playback: p, aggregator: results.NewAggregator(), file: f, rows: bufio.NewReaderSize(f, 1<<16), rowEnd: math.Inf(-1),
 	}
 	c.aggregator.AddPlan(p.context.Planned...)
+	c.aggregator.SetMinMeasurement(p.context.MinMeasurement)
 	if !p.context.Start.IsZero() {
 		c.aggregator.SetStart(p.context.Start)
 	}

@@ -55,6 +55,7 @@ func (w *Watcher) Watch(ctx context.Context, ref runs.Ref, opt Options) (<-chan 
 		queueAnswers: make(chan slurm.Answer),
 	}
 	f.aggregator.AddPlan(c.Planned...)
+	f.aggregator.SetMinMeasurement(c.MinMeasurement)
 	go f.follow(ctx)
 	return f.out, nil
 }

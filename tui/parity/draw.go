@@ -107,7 +107,11 @@ func (s *Screen) viewNotes(w int) []string {
 
 // viewSides returns a table of the configuration of both sides.
 func (s *Screen) viewSides(w int) []string {
-	const nameWidth = 15
+	all := properties(*s.c)
+	nameWidth := 15
+	for _, id := range all {
+		nameWidth = max(nameWidth, min(ui.Width(id.name)+1, w/3))
+	}
 	column := max((w-nameWidth-3)/2, 4)
 	cut := func(v string) string {
 		v = ui.Clean(cmp.Or(v, "-"))
@@ -117,7 +121,7 @@ func (s *Screen) viewSides(w int) []string {
 		return ui.Fit(v, column)
 	}
 	out := []string{s.th.Paint(ui.Muted, ui.Fit("", nameWidth+2)+ui.Fit("REFERENCE", column)+"CANDIDATE")}
-	for _, p := range properties(*s.c) {
+	for _, p := range all {
 		out = append(out, ui.Fit(p.name, nameWidth)+s.th.Paint(p.role, ui.Fit(p.mark, 2))+cut(p.ref)+cut(p.cand))
 	}
 	return out

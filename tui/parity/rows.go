@@ -242,14 +242,25 @@ type property struct {
 	role      ui.Role
 }
 
-// properties returns the configuration of both sides.
+// properties returns the configuration of both sides: what must match, and the settings that differ.
 func properties(c engine.Comparison) []property {
 	a, b := c.Reference.About, c.Candidate.About
-	users := func(n int) string {
-		if n == 0 {
-			return ""
+	var out []property
+	for _, p := range c.Properties {
+		id := property{name: p.Name, ref: p.Reference, cand: p.Candidate, mark: p.Mark()}
+		switch {
+		case id.mark == "=":
+			id.role = ui.OK
+		case id.mark == "?":
+			id.role = ui.Muted
+		case p.Required:
+			id.role = ui.Bad
+		default:
+			id.role = ui.Warn
 		}
-		return results.Count(n)
+		if p.Required || id.mark == "≠" {
+			out = append(out, id)
+		}
 	}
 	window := func(w *float64) string {
 		if w == nil {
@@ -257,31 +268,13 @@ func properties(c engine.Comparison) []property {
 		}
 		return results.Decimal(*w, 1) + " s"
 	}
-	return []property{
-		newProperty("users", users(c.Reference.Concurrency), users(c.Candidate.Concurrency), true),
-		newProperty("model", a.Model, b.Model, true),
-		newProperty("model revision", a.ModelRevision, b.ModelRevision, true),
-		newProperty("seed", a.Seed, b.Seed, true),
-		newProperty("dataset", a.Dataset, b.Dataset, true),
-		newProperty("client commit", a.ClientCommit, b.ClientCommit, true),
-		newProperty("window", window(c.Reference.Window), window(c.Candidate.Window), false),
-		newProperty("cluster", a.Cluster, b.Cluster, false),
-		newProperty("recipe", a.Recipe, b.Recipe, false),
-		newProperty("job", a.Job, b.Job, false),
+	for _, fact := range [][3]string{
+		{"window", window(c.Reference.Window), window(c.Candidate.Window)},
+		{"cluster", a.Cluster, b.Cluster},
+		{"recipe", a.Recipe, b.Recipe},
+		{"job", a.Job, b.Job},
+	} {
+		out = append(out, property{name: fact[0], ref: fact[1], cand: fact[2], mark: " "})
 	}
-}
-
-// newProperty returns a property, with a mark if it must match.
-func newProperty(name, ref, cand string, mustMatch bool) property {
-	p := property{name: name, ref: ref, cand: cand, mark: " "}
-	switch {
-	case !mustMatch:
-	case ref == "" || cand == "":
-		p.mark, p.role = "?", ui.Muted
-	case ref == cand:
-		p.mark, p.role = "=", ui.OK
-	default:
-		p.mark, p.role = "≠", ui.Bad
-	}
-	return p
+	return out
 }

@@ -21,7 +21,7 @@ func parse(text, choice string) (Set, error) {
 // phase returns the figures of a set with what is stated about them.
 func phase(t *testing.T, set Set) results.Phase {
 	t.Helper()
-	p, err := results.ReadStated(harness.Stem{}, set.Statistics, set.StatedBy)
+	p, err := results.ReadStated(harness.Stem{}, set.Statistics, set.StatedBy, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ package parity
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
-	"path"
 	"slices"
 	"strings"
 
@@ -55,7 +55,9 @@ type Comparison struct {
 	// TTFT is the TTFT distribution of both sides; nil without request rows.
 	TTFT   *Distribution `json:"ttft_distribution,omitempty"`
 	Fields []FileDiff    `json:"fields,omitempty"` // differences of recipe and workload; set by the caller
-	Paired *Pairing      `json:"paired,omitempty"`
+	// Properties are what the runs were made with and asked for.
+	Properties []Property `json:"properties"`
+	Paired     *Pairing   `json:"paired,omitempty"`
 
 	noVerdict []string // those of Reasons that Force does not override
 }
@@ -160,8 +162,9 @@ func Compare(ref, cand Side, opt Options) Comparison {
 	c := Comparison{
 		Reference: newColumn(&ref), Candidate: newColumn(&cand),
 		Band: band.width, BandSource: band.source(), References: band.references,
-		Reasons: append(incompleteReasons(&ref, &cand), identityDifferences(&ref, &cand)...), Notes: unfit,
+		Notes: unfit, Properties: newProperties(&ref, &cand),
 	}
+	c.Reasons = append(incompleteReasons(&ref, &cand), propertyReasons(c.Properties)...)
 	if len(references) == 0 && len(unfit) > 0 {
 		c.Reasons = append(c.Reasons, "none of the additional references can be used to measure the band")
 	}
@@ -215,27 +218,18 @@ func (r *Row) setIntervals(of map[string]Interval) {
 func newColumn(s *Side) Column {
 	seconds, derived := s.window()
 	about := s.About
+	about.Settings = maps.Clone(about.Settings)
 	for _, field := range about.fields() {
 		*field = stripControl(*field)
+	}
+	for key, value := range about.Settings {
+		about.Settings[key] = stripControl(value)
 	}
 	return Column{
 		Name: stripControl(s.Name), Path: s.Path, Phase: s.Phase.Index, Concurrency: s.Phase.Concurrency, About: about,
 		Window: finite(seconds), WindowDerived: derived, Invalid: append([]string{}, s.Phase.Invalid...),
 		Reasons: append([]results.Reason{}, s.Phase.Reasons...), Warnings: s.warnings(),
 	}
-}
-
-// identity returns the names and values of the properties that must be equal on both sides.
-func (s *Side) identity() [][]string {
-	users := ""
-	if s.Phase.Concurrency > 0 {
-		users = results.Count(s.Phase.Concurrency)
-	}
-	a := s.About
-	return slices.Collect(slices.Chunk([]string{
-		"concurrency", users, "model", a.Model, "model revision", a.ModelRevision, "seed", a.Seed,
-		"dataset", a.Dataset, "client commit", a.ClientCommit,
-	}, 2))
 }
 
 var sideNames = [2]string{"reference", "candidate"}
@@ -252,35 +246,6 @@ func incompleteReasons(ref, cand *Side) []string {
 		}
 	}
 	return reasons
-}
-
-// identityDifferences returns a reason for each property that must be equal but differs.
-func identityDifferences(ref, cand *Side) []string {
-	var reasons []string
-	if a, b := ref.About.DatasetHash, cand.About.DatasetHash; a != "" && b != "" && a != b {
-		reasons = append(reasons, "dataset contents differ")
-	}
-	theirs := cand.identity()
-	for i, r := range ref.identity() {
-		if c := theirs[i]; r[1] != "" && c[1] != "" && !sameIdentity(r[0], r[1], c[1]) {
-			reasons = append(reasons, stripControl(fmt.Sprintf("%s differs: %s vs. %s", r[0], r[1], c[1])))
-		}
-	}
-	return reasons
-}
-
-// sameIdentity reports whether two values of a property are equal. A model may be given by its path,
-// its served name or its name in a file name, where "/" is replaced by "_". A dataset may have
-// another directory on another machine.
-func sameIdentity(property, a, b string) bool {
-	switch property {
-	case "model":
-		a, b = strings.ReplaceAll(a, "/", "_"), strings.ReplaceAll(b, "/", "_")
-		return a == b || strings.HasSuffix(a, "_"+b) || strings.HasSuffix(b, "_"+a)
-	case "dataset":
-		return path.Base(a) == path.Base(b)
-	}
-	return a == b
 }
 
 func (l rowSpec) build(ref, cand *Side, of func(*results.Metric) tolerance) (row Row, any bool) {

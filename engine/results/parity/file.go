@@ -42,27 +42,35 @@ func splitChoice(name string) (path, choice string) {
 }
 
 // loadFile reads a roll-up or a file of figures.
-func (s *Side) loadFile(phase int, choice string) error {
+func (s *Side) loadFile(phase int, choice string, rc results.RunContext) error {
 	data, err := smallfile.Read(s.Path, maxFile)
 	if err != nil {
 		return fmt.Errorf("load figures: %w", err)
 	}
 	if trimmed := bytes.TrimSpace(data); bytes.HasPrefix(trimmed, []byte("{")) {
-		if done, err := s.loadRollup(data, phase); done || err != nil {
+		if done, err := s.loadRollup(data, phase, rc); done || err != nil {
 			return err
 		}
 	}
 	stem, isStem := harness.ParseStem(strings.TrimSuffix(filepath.Base(s.Path), ".json"))
 	about := s.About.fields()
 	file := figurefile.File{
-		Path: s.Path, Choice: choice, About: slices.Collect(maps.Keys(about)), IsStatistics: isStem,
+		Path: s.Path, Choice: choice, About: slices.Concat(slices.Collect(maps.Keys(about)), mainSettings),
+		IsStatistics: isStem,
 	}
 	set, err := file.Parse(data)
 	if err != nil {
 		return fmt.Errorf("load figures: %w", err)
 	}
 	for key, value := range set.About {
-		*about[key] = value
+		if field, ok := about[key]; ok {
+			*field = value
+			continue
+		}
+		if s.About.Settings == nil {
+			s.About.Settings = map[string]string{}
+		}
+		s.About.Settings[key] = value
 	}
 	if s.About.Name == "" {
 		s.About.Name = set.Name
@@ -74,7 +82,7 @@ func (s *Side) loadFile(phase int, choice string) error {
 		}
 		stem.Phase = head.Phase
 	}
-	if s.Phase, err = results.ReadStated(stem, set.Statistics, set.StatedBy); err != nil {
+	if s.Phase, err = results.ReadStated(stem, set.Statistics, set.StatedBy, rc.MinMeasurement); err != nil {
 		return fmt.Errorf("load figures: %s: %w", s.Path, err)
 	}
 	if !isStem {

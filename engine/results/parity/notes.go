@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
@@ -29,16 +28,7 @@ func (c *Comparison) addNotes(ref, cand *Side) {
 		a, b := distinctDecimals(*r, *k)
 		add("measuring windows differ: %s s vs. %s s%s", a, b, how)
 	}
-	theirs := cand.identity()
-	var unknown []string
-	for i, r := range ref.identity() {
-		if r[1] == "" || theirs[i][1] == "" {
-			unknown = append(unknown, r[0])
-		}
-	}
-	if len(unknown) > 0 {
-		add("not checked because unknown for one side: %s", strings.Join(unknown, ", "))
-	}
+	c.Notes = append(c.Notes, propertyNotes(c.Properties)...)
 	c.Notes = append(c.Notes, sideNotes(ref, cand)...)
 }
 

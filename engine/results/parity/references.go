@@ -49,7 +49,7 @@ func usableReferences(ref, cand *Side, more []Side) (fits []Side, notes []string
 	notes = []string{}
 	for i := range more {
 		s := &more[i]
-		why := slices.Concat(s.sameRun(ref, cand, fits), identityDifferences(ref, s))
+		why := slices.Concat(s.sameRun(ref, cand, fits), propertyReasons(newProperties(ref, s)))
 		if reason := s.unfit(results.Primary); reason != "" {
 			why = append(why, reason)
 		}

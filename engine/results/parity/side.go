@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
@@ -32,6 +33,8 @@ type Side struct {
 	Phase results.Phase
 	// Failure is why the run is incomplete, such as "failed: …"; empty if it is complete.
 	Failure string
+	// Inputs are what the directory of the run shows, which About repeats; zero for files of figures.
+	Inputs identity.Inputs
 	// Warnings are the errors and warnings of the run, which may touch all its phases.
 	Warnings []string
 	// Requests are the requests of the phase, see results.LoadRequests; empty for files.
@@ -53,9 +56,12 @@ type About struct {
 	Dataset       string `json:"dataset,omitempty"`
 	DatasetHash   string `json:"dataset_hash,omitempty"` // of the contents of all datasets
 	Seed          string `json:"seed,omitempty"`
-	Nodes         string `json:"nodes,omitempty"`         // number and names
-	Date          string `json:"date,omitempty"`          // of the measurement, else of the submit
-	ToolVersions  string `json:"tool_versions,omitempty"` // of the programs of the run
+	Nodes         string `json:"nodes,omitempty"`            // number and names
+	Date          string `json:"date,omitempty"`             // of the measurement, else of the submit
+	ToolVersions  string `json:"tool_versions,omitempty"`    // of the programs of the run
+	Assignments   string `json:"user_assignments,omitempty"` // file, or null for none
+	// Settings are the other settings of the client, by keys of the workload.
+	Settings map[string]string `json:"settings,omitempty"`
 }
 
 // Load reads a side from a directory that [results.Load] accepts, a roll-up, or a file that
@@ -69,6 +75,12 @@ func Load(ctx context.Context, path string, phase int, rc results.RunContext) (S
 		return Side{}, fmt.Errorf("load figures: %w", err)
 	}
 	s := Side{Path: path, file: info}
+	if err := s.readInputs(ctx, info.IsDir()); err != nil {
+		return Side{}, fmt.Errorf("load figures: %s: %w", path, err)
+	}
+	if len(rc.Planned) == 0 && rc.MinMeasurement == 0 {
+		rc.MinMeasurement = s.Inputs.MinMeasurement()
+	}
 	if info.IsDir() {
 		run, requests, err := results.LoadRequests(ctx, path, rc, phase)
 		if err == nil {
@@ -78,12 +90,10 @@ func Load(ctx context.Context, path string, phase int, rc results.RunContext) (S
 		if err != nil {
 			return Side{}, err
 		}
-	} else if err := s.loadFile(phase, choice); err != nil {
+	} else if err := s.loadFile(phase, choice, rc); err != nil {
 		return Side{}, err
 	}
-	if stem, ok := harness.ParseStem(s.Phase.Stem); ok && s.About.Model == "" {
-		s.About.Model = stem.Model
-	}
+	s.completeAbout(info.IsDir())
 	if w := s.Phase.Window; w != nil && s.About.Date == "" {
 		s.About.Date = DateText(w.Start)
 	}
@@ -132,11 +142,12 @@ func choosePhase(phases []results.Phase, index int, path string) (results.Phase,
 
 // loadRollup reads a roll-up; it returns false if data is not a roll-up. The recomputed
 // figures in it are preferred to the client's, as in [results.Load].
-func (s *Side) loadRollup(data []byte, phase int) (bool, error) {
+func (s *Side) loadRollup(data []byte, phase int, rc results.RunContext) (bool, error) {
 	var doc struct {
 		Benchmark string                `json:"benchmark"`
 		Phases    []results.RollupPhase `json:"phases"`
 		Ours      *results.Run          `json:"agentperf_tui"`
+		Identity  identity.Identity     `json:"identity"`
 	}
 	if err := json.Unmarshal(data, &doc); err != nil || doc.Phases == nil {
 		return false, nil // loadStatistics reports what is wrong
@@ -145,7 +156,12 @@ func (s *Side) loadRollup(data []byte, phase int) (bool, error) {
 		return true, problem.Errorf(problem.FiguresInvalid,
 			"load figures: %s: is a roll-up of benchmark %q, must be of agentperf", s.Path, doc.Benchmark)
 	}
+	if s.Inputs.Identity.Version == 0 { // else that of the directory is newer
+		s.Inputs.Identity = doc.Identity
+		s.Inputs.Commit.Value = cmp.Or(s.Inputs.Commit.Value, doc.Identity.Client.String())
+	}
 	agg := results.NewAggregator()
+	agg.SetMinMeasurement(rc.MinMeasurement)
 	for _, p := range doc.Phases {
 		stem, ok := harness.ParseStem(strings.TrimSuffix(p.File, ".json"))
 		if !ok {
@@ -170,7 +186,8 @@ func (a *About) fields() map[string]*string {
 	return map[string]*string{
 		"name": &a.Name, "cluster": &a.Cluster, "job": &a.Job, "recipe": &a.Recipe, "client_commit": &a.ClientCommit,
 		"model": &a.Model, "model_revision": &a.ModelRevision, "dataset": &a.Dataset, "dataset_hash": &a.DatasetHash,
-		"seed": &a.Seed, "nodes": &a.Nodes, "date": &a.Date, "tool_versions": &a.ToolVersions,
+		"seed": &a.Seed, "user_assignments": &a.Assignments, "nodes": &a.Nodes, "date": &a.Date,
+		"tool_versions": &a.ToolVersions,
 	}
 }
 
