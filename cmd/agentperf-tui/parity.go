@@ -23,7 +23,13 @@ it is not, 3 if the runs are not comparable.
 With --ref the band is the 95% prediction interval for one more run (Student's t) around
 the mean of REF and all --ref, but never narrower than band_percent of the configuration;
 the other metrics likewise. Of equal runs, at most 5% lie outside. With two references
-the interval is wide; with three it is typically a third as wide.`,
+the interval is wide; with three it is typically a third as wide.
+
+The intervals of differences are 95% intervals within the runs, from at least 12 users;
+those of rates need a window of at least 200 s. --paired pairs the requests of the same
+user, conversation, turn and pass, tells which share pairs, and gives intervals by
+bootstrap over users. They are narrower, because both runs replay the same trajectories,
+but drift common to a whole run is not in them.`,
 		Example: `  agentperf-tui parity dsv4_12345 dsv4_12346
   agentperf-tui parity reference.yaml dsv4_12346
   agentperf-tui parity 'published.md#script harness' dsv4_12346
@@ -41,7 +47,7 @@ the interval is wide; with three it is typically a third as wide.`,
 	addChoiceFlag(fl, &format, "format", "", "table", "markdown", "json")
 	more := fl.StringArray("ref", nil,
 		"another reference; repeatable: the band is the 95% prediction interval from all references")
-	paired := fl.Bool("paired", false, "also compare request by request: by turn, user and input length")
+	paired := fl.Bool("paired", false, "also compare request by request, with 95% intervals over users")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		e, err := a.engine()
 		if err != nil {

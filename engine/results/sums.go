@@ -48,20 +48,34 @@ func (t *Tally) Merge(o *Tally, times int) {
 	}
 }
 
+// Terms returns the sum whose fraction of over is a mean or a share; over is a number of requests or
+// another sum. Both are 0 for other metrics.
+func (t *Tally) Terms(m *Metric) (sum, over float64) {
+	f := m.Formula
+	switch f.Kind {
+	case Mean:
+		return t.successful[f.Of].sum, float64(t.successful[f.Of].n)
+	case Share:
+		return t.all[f.Of].sum, t.all[f.Over].sum
+	}
+	return 0, 0
+}
+
 // Value returns a metric over a window of a number of seconds, and the number of requests behind it.
 // The value is NaN for percentiles, which need single requests, and for metrics of the client.
 func (t *Tally) Value(m *Metric, seconds float64) (v float64, n int) {
 	f := m.Formula
 	every, ok := t.all[f.Of], t.successful[f.Of]
+	sum, over := t.Terms(m)
 	switch f.Kind {
 	case Rate:
 		return ratio(every.sum, seconds, every.n), every.n
 	case Sum:
 		return ratio(every.sum, 1, every.n), every.n
 	case Mean:
-		return ratio(ok.sum, float64(ok.n), ok.n), ok.n
+		return ratio(sum, over, ok.n), ok.n
 	case Share:
-		return ratio(every.sum, t.all[f.Over].sum, every.n), every.n
+		return ratio(sum, over, every.n), every.n
 	case Percentile:
 		return math.NaN(), ok.n
 	}

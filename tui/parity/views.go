@@ -114,6 +114,7 @@ func turnRows(p *engine.Pairing) [][]ui.Cell {
 		}
 	}
 	rows := [][]ui.Cell{row("all pairs", p.Shift(results.TTFT), strings.Join(others, ", "))}
+	rows = append(rows, intervalRow(p.Shift(results.TTFT)))
 	for _, b := range p.Bands {
 		rows = append(rows, row(b.Name, b.Shift, "by input length"))
 	}
@@ -130,6 +131,20 @@ func turnRows(p *engine.Pairing) [][]ui.Cell {
 		rows = append(rows, row(u.Name, u.Shift, "all turns"))
 	}
 	return rows
+}
+
+// intervalRow returns the interval of the median difference, or tells why there is none.
+func intervalRow(s engine.Shift) []ui.Cell {
+	out := []ui.Cell{{Text: "95 % interval", Role: ui.Muted}, {}, {Text: "-"}, {}, {Role: ui.Muted}}
+	switch {
+	case s.ShiftIntervals == nil:
+	case s.Median95 == nil:
+		out[4].Text = s.NoInterval
+	default:
+		out[2].Text = signed(s.Median95.Low, 3) + " … " + signed(s.Median95.High, 3)
+		out[4].Text = fmt.Sprintf("over %s users; without drift common to a run", results.Count(s.Users))
+	}
+	return out
 }
 
 func signed(v float64, decimals int) string {

@@ -157,7 +157,7 @@ func rowSpecs() []rowSpec {
 // contains the reasons.
 func Compare(ref, cand Side, opt Options) Comparison {
 	references, unfit := usableReferences(&ref, &cand, opt.References)
-	within := intervals(&ref, &cand)
+	within := intervals(&ref, &cand, results.FilterMetrics(func(m *results.Metric) bool { return m.Parity != nil }))
 	band := opt.tolerance(results.FindMetric(results.Primary), &ref, references)
 	c := Comparison{
 		Reference: newColumn(&ref), Candidate: newColumn(&cand),

@@ -28,8 +28,7 @@ func (c *Comparison) addNotes(ref, cand *Side) {
 		a, b := distinctDecimals(*r, *k)
 		add("measuring windows differ: %s s vs. %s s%s", a, b, how)
 	}
-	c.Notes = append(c.Notes, propertyNotes(c.Properties)...)
-	c.Notes = append(c.Notes, sideNotes(ref, cand)...)
+	c.Notes = slices.Concat(c.Notes, propertyNotes(c.Properties), intervalNotes(ref, cand), sideNotes(ref, cand))
 }
 
 // warnings returns the errors and warnings of the run and the phase that are not reasons of the

@@ -55,6 +55,17 @@ type Shift struct {
 	Mean     *float64         `json:"mean"`   // nil if there are no pairs
 	Median   *float64         `json:"median"` // in the unit of the quantity
 	Slower   float64          `json:"slower"` // fraction of pairs in which the candidate is worse
+	*ShiftIntervals
+}
+
+// ShiftIntervals are the intervals of the shift over all pairs.
+type ShiftIntervals struct {
+	Users      int       `json:"users"`            // number of users with pairs
+	Change     *float64  `json:"change"`           // Mean as a fraction of the reference's mean over the pairs
+	Mean95     *Interval `json:"mean_interval_95"` // nil for the reason NoInterval
+	Median95   *Interval `json:"median_interval_95"`
+	Change95   *Interval `json:"change_interval_95"`
+	NoInterval string    `json:"no_interval,omitempty"`
 }
 
 // PairedRequest is one request with its TTFT in both runs.
@@ -100,7 +111,7 @@ func pairRequests(ref, cand []results.Request) *Pairing {
 	cands, candCount, candAmbiguous := indexRequests(cand)
 	p := &Pairing{Reference: refCount, Candidate: candCount, Ambiguous: refAmbiguous + candAmbiguous}
 	quantities := results.PairedQuantities()
-	shifts := make([][]float64, len(quantities))
+	shifts := make([]pairs, len(quantities))
 	users, bands := map[int32][]float64{}, make([][]float64, len(bandEdges))
 	var moved []PairedRequest
 	for i := range ref { // in order, for a reproducible result
@@ -111,7 +122,7 @@ func pairRequests(ref, cand []results.Request) *Pairing {
 		}
 		p.Matched++
 		for k, q := range quantities {
-			shifts[k] = appendKnown(shifts[k], q.Value(b)-q.Value(a))
+			shifts[k].add(a.User, q.Value(a), q.Value(b))
 		}
 		d := results.TTFT.Value(b) - results.TTFT.Value(a)
 		if math.IsNaN(d) {
@@ -127,7 +138,9 @@ func pairRequests(ref, cand []results.Request) *Pairing {
 		}
 	}
 	for k, q := range quantities {
-		p.Shifts = append(p.Shifts, newShift(q, shifts[k]))
+		s := newShift(q, shifts[k].differences())
+		s.ShiftIntervals = shifts[k].intervals(uint64(k))
+		p.Shifts = append(p.Shifts, s)
 	}
 	p.Turns, p.Users, p.Bands = largestShifts(moved), slowestUsers(users), groupByLength(bands)
 	return p
@@ -247,8 +260,12 @@ func (p *Pairing) Text() string {
 	line := func(name string, s Shift) {
 		f := newFormat(s.Quantity.Paired().Unit, s.Quantity.Paired().Decimals)
 		if s.N > 0 {
-			fmt.Fprintf(&b, "  %s  median %s, mean %s, worse in %s of %s\n", texttable.AlignLeft(name, 33),
-				shiftText(f, *s.Median), shiftText(f, *s.Mean), results.Decimal(100*s.Slower, 1)+"%", results.Count(s.N))
+			fmt.Fprintf(&b, "  %s  median %s, mean %s%s, worse in %s of %s\n", texttable.AlignLeft(name, 33),
+				shiftText(f, *s.Median), shiftText(f, *s.Mean), s.changeText(), results.Decimal(100*s.Slower, 1)+"%",
+				results.Count(s.N))
+		}
+		if s.ShiftIntervals != nil && s.N > 0 {
+			fmt.Fprintf(&b, "  %s  %s\n", texttable.AlignLeft(fmt.Sprintf("  95%% interval, %d users", s.Users), 33), s.intervalText(f))
 		}
 	}
 	for _, s := range p.Shifts {
@@ -257,6 +274,7 @@ func (p *Pairing) Text() string {
 	for _, set := range slices.Concat(p.Bands, p.Users) {
 		line("TTFT, "+set.Name, set.Shift)
 	}
+	fmt.Fprintf(&b, "  the intervals are by %s\n", overPairs)
 	f := newFormat(results.TTFT.Paired().Unit, results.TTFT.Paired().Decimals)
 	for _, m := range p.Turns {
 		fmt.Fprintf(&b, "  user %d, pass %d, turn %d: TTFT %s to %s (%s)\n", m.User, m.Pass, m.Turn,
@@ -272,4 +290,27 @@ func shiftText(f numberFormat, d float64) string {
 		text = "+" + text
 	}
 	return text
+}
+
+// changeText formats the mean relative to the reference, in parentheses, or returns "".
+func (s Shift) changeText() string {
+	if s.ShiftIntervals == nil || s.Change == nil {
+		return ""
+	}
+	return " (" + results.Change(*s.Change, 2) + ")"
+}
+
+// intervalText formats the intervals of the shift, or tells why there are none.
+func (s Shift) intervalText(f numberFormat) string {
+	if s.NoInterval != "" {
+		return s.NoInterval
+	}
+	unitless := f
+	unitless.unit = ""
+	text := func(in *Interval) string { return shiftText(unitless, in.Low) + " to " + shiftText(f, in.High) }
+	out := "median " + text(s.Median95) + ", mean " + text(s.Mean95)
+	if in := s.Change95; in != nil {
+		out += " (" + results.Change(in.Low, 2) + " to " + results.Change(in.High, 2) + ")"
+	}
+	return out
 }

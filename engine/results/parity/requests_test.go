@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -97,11 +98,12 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
-// TestAddPercentiles checks weighted percentiles against percentiles of a sample in which
+// TestRanking checks weighted percentiles against percentiles of a sample in which
 // each value is repeated.
-func TestAddPercentiles(t *testing.T) {
+func TestRanking(t *testing.T) {
 	t.Parallel()
-	values := []userValue{{1, 0}, {2, 1}, {3, 0}, {4, 2}, {10, 1}}
+	at := ranking{values: []userValue{{10, 1}, {2, 1}, {3, 0}, {4, 2}, {1, 0}}}
+	at.sort(3)
 	for _, tt := range []struct {
 		weights []int32
 		sample  []float64
@@ -112,11 +114,9 @@ func TestAddPercentiles(t *testing.T) {
 		{[]int32{0, 0, 1}, []float64{4}},
 	} {
 		for _, p := range []float64{0, 5, 50, 77, 95, 100} {
-			m := &results.Metric{Formula: results.Formula{Kind: results.Percentile, Percentile: p}}
-			out := replicateValues{}
-			out.addPercentiles(values, tt.weights, []*results.Metric{m})
-			if want := percentile.Of(tt.sample, p); math.Abs(out[m][0]-want) > 1e-12 {
-				t.Errorf("%v, p%g: %g, want %g", tt.weights, p, out[m][0], want)
+			at.draw(tt.weights)
+			if got, want := at.percentile(p), percentile.Of(tt.sample, p); math.Abs(got-want) > 1e-12 {
+				t.Errorf("%v, p%g: %g, want %g", tt.weights, p, got, want)
 			}
 		}
 	}
@@ -160,6 +160,30 @@ func TestPaired(t *testing.T) {
 	}
 	if pairRequests(nil, a.Requests) != nil {
 		t.Error("a side without requests was paired")
+	}
+}
+
+func TestPairedIntervals(t *testing.T) {
+	t.Parallel()
+	a, b := rowsOf(t, 1, 1, 100), rowsOf(t, 2, 2, 100)
+	// A user's TTFT is 0.25 + user/100 s on average, so the mean shift is 0.445 s, 100 % of the reference.
+	// The users are a sample of 40: its standard error is 0.115/√40 = 0.018 s.
+	p := Compare(a, b, Options{Paired: true}).Paired
+	ttft, text := p.Shift(results.TTFT), p.Text()
+	in := ttft.ShiftIntervals
+	if in.Users != 40 || math.Abs(*in.Change-1) > 0.02 || in.Change95.Low > 1 || in.Change95.High < 1 ||
+		math.Abs(in.Mean95.High-in.Mean95.Low-2*2.02*0.0185) > 0.015 || in.Median95.Low > *ttft.Median ||
+		in.Median95.High < *ttft.Median || in.Mean95.Method != overPairs {
+		t.Errorf("%+v %+v %+v %+v", in, in.Mean95, in.Median95, in.Change95)
+	}
+	if !regexp.MustCompile(`(?m)^    95% interval, 40 users +median \+0\.\d{3} to \+0\.\d{3} s, mean \+0\.\d{3} to `+
+		`\+0\.\d{3} s \(\+9\d\.\d\d% to \+10\d\.\d\d%\)$`).MatchString(text) || !strings.Contains(text, overPairs) {
+		t.Error(text)
+	}
+	ten := slices.DeleteFunc(slices.Clone(a.Requests), func(r results.Request) bool { return r.User >= 10 })
+	if few := pairRequests(ten, b.Requests); !strings.Contains(few.Text(),
+		"  95% interval, 10 users           too few users for an interval: 10, must be at least 12\n") {
+		t.Error(few.Text())
 	}
 }
 

@@ -37,7 +37,7 @@ type tolerance struct {
 // by 30 %. Without the floor, so many candidates are called different:
 //
 //	references    2     3     4     5     6     7     8     9     10
-//	% different   5.4   4.6   4.1   4.5   4.5   4.7   4.7   5.1   5.0
+//	% different   5.6   4.9   4.3   4.7   4.6   4.7   5.0   5.2   5.0
 func newTolerance(figures []float64, floor float64) tolerance {
 	t := tolerance{center: figures[0], width: floor, predicted: -1, references: len(figures)}
 	if len(figures) < 2 {

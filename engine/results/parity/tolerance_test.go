@@ -29,7 +29,7 @@ func simulatedRun(rng *rand.Rand, users, requests int) float64 {
 // called different, and not much fewer than 5 %, or the interval would be wider than stated.
 func TestFalseAlarms(t *testing.T) {
 	t.Parallel()
-	const sets, most = 4_000, 10
+	const sets, most = 3_000, 10
 	rng := rand.New(rand.NewPCG(1, 2))
 	var alarms [most + 1]int
 	runs := make([]float64, most)
