@@ -124,7 +124,9 @@ func (e *Engine) Tiers() []results.Tier { return e.tiers }
 
 // Export loads a run for a report, see [report.Load].
 func (e *Engine) Export(ctx context.Context, ref RunRef, bucketSeconds float64) (report.Run, error) {
-	return report.Load(ctx, ref, e.tiers, bucketSeconds)
+	run, err := report.Load(ctx, ref, e.tiers, bucketSeconds)
+	run.ReportedBy = appName + " " + e.opt.Version
+	return run, err
 }
 
 // WriteComparison writes a comparison as an HTML page to a directory, see [report.WriteComparison].

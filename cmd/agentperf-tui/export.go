@@ -26,21 +26,23 @@ type exportFlags struct {
 func exportCmd(a *app) *cobra.Command {
 	var x exportFlags
 	cmd := &cobra.Command{
-		Use: "export RUN...", Short: "Export figures as CSV, JSON or HTML", Args: usage(cobra.MinimumNArgs(1)),
-		Long: `Export a run as CSV, JSON or a self-contained HTML page. CSV contains one table: the
+		Use: "export RUN...", Short: "Export figures as CSV, JSON, Markdown or HTML", Args: usage(cobra.MinimumNArgs(1)),
+		Long: `Export a run as CSV, JSON, Markdown or a self-contained HTML page. CSV contains one table: the
 figures of the phases; the phases over time (series); the concurrency levels that meet
 each configured service level (tiers); or throughput per GPU against speed per user over
 the levels of one or several runs (curve).
 
 With --parity, export the comparison of two runs, REF and CAND.`,
 		Example: `  agentperf-tui export dsv4_12345 --format html -o run.html
+  agentperf-tui export dsv4_12345 --format markdown
   agentperf-tui export dsv4_12345 --table series -o series.csv
   agentperf-tui export --table curve dsv4_12345 dsv4_12346
   agentperf-tui export --parity REF CAND --format html -o parity.html`,
 	}
 	f := cmd.Flags()
-	addChoiceFlag(f, &x.format, "format", "", "csv", "json", "html")
-	addChoiceFlag(f, &x.table, "table", "; JSON and HTML contain the first three", "phases", "series", "tiers", "curve")
+	addChoiceFlag(f, &x.format, "format", "", "csv", "json", "markdown", "html")
+	addChoiceFlag(f, &x.table, "table", "; other formats than CSV contain the first three",
+		"phases", "series", "tiers", "curve")
 	f.StringVarP(&x.out, "out", "o", "", "file to write (default: standard output)")
 	f.BoolVar(&x.parity, "parity", false, "export the comparison of REF and CAND")
 	f.BoolVar(&x.force, "force", false, "with --parity: compare runs that are not comparable")
@@ -100,6 +102,8 @@ func (a *app) export(cmd *cobra.Command, args []string, x exportFlags, w io.Writ
 			return to.print(points)
 		case "csv":
 			return report.CurveCSV(w, points)
+		case "markdown":
+			return report.CurveMarkdown(w, points)
 		}
 		return report.CurveHTML(w, points)
 	case len(args) != 1:
@@ -119,6 +123,8 @@ func (a *app) exportRun(cmd *cobra.Command, e *engine.Engine, name string, x exp
 		return err
 	case x.format == "json":
 		return a.print(run)
+	case x.format == "markdown":
+		return report.RunMarkdown(a.stdout, run)
 	case x.format == "html":
 		return report.RunHTML(a.stdout, run)
 	case x.table == "series":
@@ -141,6 +147,9 @@ func (a *app) exportParity(cmd *cobra.Command, e *engine.Engine, args []string, 
 		return a.print(c)
 	case x.format == "csv":
 		return report.ComparisonCSV(a.stdout, c)
+	case x.format == "markdown":
+		a.say("%s", c.Markdown())
+		return nil
 	}
 	return report.ComparisonHTML(a.stdout, c)
 }

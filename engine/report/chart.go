@@ -8,8 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/agentperf/agentperf-tui/engine/chart"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
 // lineChart is a chart of lines with common axes.
@@ -27,16 +30,46 @@ type plotLine struct {
 	x, y []float64 // y is NaN in a gap
 }
 
-// curveStyles are distinguishable with any color vision, by color and by dashes.
+// curveStyles are distinguishable with any colour vision, by colour and by dashes.
 var curveStyles = []string{
 	`stroke="#0072b2"`, `stroke="#d55e00" stroke-dasharray="6 3"`,
 	`stroke="#009e73" stroke-dasharray="2 3"`, `stroke="#cc79a7" stroke-dasharray="9 3 2 3"`,
 }
 
 const (
-	width, height            = 760, 240
-	left, right, top, bottom = 70, 16, 30, 40
+	width, plotHeight   = 760, 170
+	left, right, bottom = 70, 16, 40
+	titleHeight         = 30
+	legendHeight        = 18 // of a line of the legend
+	cellWidth           = 7  // of a character, at most
+	swatchWidth         = 40 // of a line's sample in the legend, with gaps
 )
+
+// legendEntry is the name of a line and its place in the legend.
+type legendEntry struct {
+	name string
+	x, y int
+}
+
+// legend places the names of several lines below the title, and returns the height of the title
+// and the legend. A name that is wider than the chart is cut.
+func (c lineChart) legend() (entries []legendEntry, height int) {
+	height = titleHeight
+	if len(c.lines) < 2 {
+		return nil, height
+	}
+	x, y := left, titleHeight+4
+	for _, l := range c.lines {
+		name := ansi.Truncate(l.name, (width-left-right-swatchWidth)/cellWidth, "…")
+		w := cellWidth*texttable.Width(name) + swatchWidth
+		if x > left && x+w > width-right {
+			x, y = left, y+legendHeight
+		}
+		entries = append(entries, legendEntry{name, x, y})
+		x += w
+	}
+	return entries, y + legendHeight - 6
+}
 
 // svg returns the chart as SVG, or "" if there are no points.
 func (c lineChart) svg() template.HTML {
@@ -52,8 +85,10 @@ func (c lineChart) svg() template.HTML {
 	}
 	stepX, stepY := chart.NiceStep((xs.High-xs.Low)/6), chart.NiceStep(ys.High/4)
 	ys = chart.Range{High: math.Max(stepY, math.Ceil(ys.High/stepY)*stepY)}
+	legend, top := c.legend()
+	height := plotHeight + top + bottom
 	x := func(v float64) float64 { return left + (v-xs.Low)/(xs.High-xs.Low)*(width-left-right) }
-	y := func(v float64) float64 { return height - bottom - v/ys.High*(height-top-bottom) }
+	y := func(v float64) float64 { return float64(height-bottom) - v/ys.High*plotHeight }
 	var b strings.Builder
 	title := html.EscapeString(c.title)
 	fmt.Fprintf(&b, `<svg viewBox="0 0 %d %d" role="img" aria-label="%s"><title>%s</title>`, width, height, title, title)
@@ -61,7 +96,7 @@ func (c lineChart) svg() template.HTML {
 	if c.shadeFrom < c.shadeTo {
 		l, r := x(math.Max(c.shadeFrom, xs.Low)), x(math.Min(c.shadeTo, xs.High))
 		fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" class="w"><title>measuring window</title></rect>`,
-			l, top, math.Max(0, r-l), height-top-bottom)
+			l, top, math.Max(0, r-l), plotHeight)
 	}
 	for _, v := range ys.Ticks(stepY) {
 		fmt.Fprintf(&b, `<path d="M%d %.1fH%d" class="g"/><text x="%d" y="%.1f" class="y">%s</text>`,
@@ -72,12 +107,9 @@ func (c lineChart) svg() template.HTML {
 			x(v), height-bottom, x(v), height-bottom+17, results.Decimal(v, chart.Decimals(stepX)))
 	}
 	fmt.Fprintf(&b, `<text x="%d" y="%d" class="x">%s</text>`, (left+width-right)/2, height-6, html.EscapeString(c.xTitle))
-	legendX := width - right
-	for i := len(c.lines) - 1; i >= 0 && len(c.lines) > 1; i-- {
-		name := html.EscapeString(c.lines[i].name)
-		legendX -= 7*len([]rune(c.lines[i].name)) + 40
-		fmt.Fprintf(&b, `<path d="M%d 12h24" class="l" %s/><text x="%d" y="16">%s</text>`,
-			legendX, curveStyles[i%len(curveStyles)], legendX+28, name)
+	for i, e := range legend {
+		fmt.Fprintf(&b, `<path d="M%d %dh24" class="l" %s/><text x="%d" y="%d">%s</text>`,
+			e.x, e.y-4, curveStyles[i%len(curveStyles)], e.x+28, e.y, html.EscapeString(e.name))
 	}
 	for i, l := range c.lines {
 		fmt.Fprintf(&b, `<path d="%s" class="l" %s/>`, l.path(x, y), curveStyles[i%len(curveStyles)])

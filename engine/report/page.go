@@ -1,13 +1,16 @@
 package report
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
@@ -20,14 +23,15 @@ var pages embed.FS
 type page struct {
 	Title    string
 	Verdict  string // of a comparison; else empty
-	Good     bool   // the verdict is "within the band"
+	Good     bool
 	Facts    []string
+	Origin   section // what the figures are of
 	Sections []section
 }
 
 type section struct {
 	Title   string
-	Invalid []string // why its figures are invalid
+	Invalid []string // why its figures must not be used
 	Head    []string
 	Rows    [][]string
 	Charts  []template.HTML
@@ -36,7 +40,7 @@ type section struct {
 }
 
 func (p page) write(w io.Writer) error {
-	t, err := template.ParseFS(pages, "page.html")
+	t, err := template.New("page.html").Funcs(template.FuncMap{"unbroken": unbroken}).ParseFS(pages, "page.html")
 	if err == nil {
 		err = t.Execute(w, p)
 	}
@@ -46,62 +50,162 @@ func (p page) write(w io.Writer) error {
 	return nil
 }
 
+// maxUnbroken is the length of a text that is not broken into lines.
+const maxUnbroken = 22
+
+// unbroken keeps a short text, such as a value with its unit, in one line. Two values that are
+// separated by a slash may be in two lines.
+func unbroken(text string) string {
+	parts := strings.Split(text, " / ")
+	for i, part := range parts {
+		if utf8.RuneCountInString(part) <= maxUnbroken {
+			parts[i] = strings.ReplaceAll(part, " ", "\u00a0")
+		}
+	}
+	return strings.Join(parts, " / ")
+}
+
 // RunHTML writes an HTML page for a run, with the figures and time series of each phase.
 func RunHTML(w io.Writer, r Run) error {
-	p := page{Title: r.Name, Facts: slices.Concat(r.Errors, r.Warnings)}
+	p := runPage(r)
 	for i, ph := range r.Phases {
-		table := section{
-			Title:   fmt.Sprintf("Phase %d, concurrency %s", ph.Index, results.Count(ph.Concurrency)),
-			Invalid: ph.Invalid, Head: []string{"Metric", "Value", "n", "Client reports", "Method"}, Notes: phaseNotes(ph),
-		}
-		for _, f := range ph.Figures {
-			table.Rows = append(table.Rows, figureRow(f))
-		}
-		table.dropEmpty(3) // "Client reports" is empty where the client reports the same value
 		if i < len(r.Series) {
-			table.Charts = seriesCharts(r.Series[i], ph.Window)
+			p.Sections[i].Charts = seriesCharts(r.Series[i], ph.Window)
+			p.Sections[i].Notes = append(p.Sections[i].Notes, "The measuring window is shaded in the charts.")
 		}
-		p.Sections = append(p.Sections, table)
-	}
-	if len(r.Tiers) > 0 {
-		p.Sections = append(p.Sections, tierTable(r.Tiers))
 	}
 	return p.write(w)
 }
 
+// runPage returns the page of a run without charts. It has a section for each phase, then the others.
+func runPage(r Run) page {
+	p := page{Title: r.Name, Facts: slices.Concat(r.Errors, r.Warnings), Origin: section{Head: []string{"", r.Name}}}
+	if r.Partial != "" {
+		p.Facts = append([]string{"partial: " + r.Partial}, p.Facts...)
+	}
+	for _, o := range r.About.Origins() {
+		p.Origin.Rows = append(p.Origin.Rows, []string{o.Label, o.Value})
+	}
+	p.Origin.Rows = append(p.Origin.Rows, []string{"Report by", cmp.Or(r.ReportedBy, "unknown")})
+	for _, ph := range r.Phases {
+		p.Sections = append(p.Sections, phaseSection(ph))
+	}
+	if len(r.Tiers) > 0 {
+		p.Sections = append(p.Sections, tierTable(r.Tiers))
+	}
+	return p
+}
+
+func phaseSection(p results.Phase) section {
+	concurrency := "unknown"
+	if p.Concurrency > 0 {
+		concurrency = results.Count(p.Concurrency)
+	}
+	out := section{
+		Title: fmt.Sprintf("Phase %d, concurrency %s", p.Index, concurrency), Notes: phaseNotes(p),
+		Head: []string{"Metric", "Value", "n", "Client reports", "Method", "Reasons"},
+	}
+	if p.Partial != "" {
+		out.Invalid = append(out.Invalid, "partial: "+p.Partial)
+	}
+	for _, why := range p.Invalid {
+		out.Invalid = append(out.Invalid, "invalid: "+why)
+	}
+	for _, f := range p.Figures {
+		out.Rows = append(out.Rows, figureRow(f))
+	}
+	add := func(label, value string) { out.Rows = append(out.Rows, []string{label, value, "", "", "", ""}) }
+	if n := p.Requests; n != nil {
+		add("Measured requests (errors)", fmt.Sprintf("%s (%s)", results.Count(n.Successful), results.Count(n.Failed)))
+	}
+	add("Concurrency", concurrency)
+	window := "unknown"
+	if w := p.Window; w != nil {
+		window = fmt.Sprintf("%s s (%s)", results.Decimal(w.Seconds, 1), w.Source)
+	}
+	add("Measuring window", window)
+	out.dropEmpty(5)
+	out.dropEmpty(3) // the client usually reports the same values
+	return out
+}
+
 // dropEmpty removes a column that is empty in all rows.
-func (s *section) dropEmpty(column int) {
-	if slices.ContainsFunc(s.Rows, func(r []string) bool { return r[column] != "" }) {
+func (p *section) dropEmpty(column int) {
+	if slices.ContainsFunc(p.Rows, func(r []string) bool { return r[column] != "" }) {
 		return
 	}
-	s.Head = slices.Delete(s.Head, column, column+1)
-	for i := range s.Rows {
-		s.Rows[i] = slices.Delete(s.Rows[i], column, column+1)
+	p.Head = slices.Delete(p.Head, column, column+1)
+	for i := range p.Rows {
+		p.Rows[i] = slices.Delete(p.Rows[i], column, column+1)
 	}
 }
 
+// marks explains the marks of figures.
+const marks = "!: invalid; ≥: a lower bound; ±: uncertain, with the largest possible error; " +
+	"~: the phase has not ended; n: number of requests behind a figure."
+
 func phaseNotes(p results.Phase) []string {
-	var out []string
-	if w := p.Window; w != nil {
-		out = append(out, fmt.Sprintf("Measuring window: %s s (%s), shaded in the charts.",
-			results.Decimal(w.Seconds, 1), w.Source))
-	}
+	out := []string{marks}
 	if n := p.Requests; n != nil {
 		out = append(out, fmt.Sprintf("%s requests measured (%s failed), %s in settling, %s after the window.",
 			results.Count(n.Measured), results.Count(n.Failed), results.Count(n.Settling), results.Count(n.After)))
 	}
-	return append(out, p.Warnings...)
+	if kinds := slices.Sorted(maps.Keys(p.Errors)); len(kinds) > 0 {
+		for i, kind := range kinds {
+			kinds[i] = kind + " " + results.Count(p.Errors[kind])
+		}
+		out = append(out, "Failed requests by kind: "+strings.Join(kinds, ", ")+".")
+	}
+	switch s := p.Steady; {
+	case s == nil:
+		out = append(out, "Steady state: unknown, too few requests.")
+	case s.Drift:
+		out = append(out, "Steady state: no; "+s.Text()+".")
+	default:
+		out = append(out, "Steady state: yes; "+s.Text()+".")
+	}
+	var known []string // shown otherwise
+	for _, r := range p.Reasons {
+		known = append(known, r.Text)
+		switch {
+		case r.Class == results.Invalid || r.ID == results.NotSettled:
+		default:
+			out = append(out, reasonText(r))
+		}
+	}
+	isKnown := func(w string) bool { return slices.Contains(known, w) }
+	return append(out, slices.DeleteFunc(slices.Clone(p.Warnings), isKnown)...)
 }
 
+// reasonText formats a reason with its class, unless it is a note.
+func reasonText(r results.Reason) string {
+	if r.Class == results.Exact || r.Class == "" {
+		return r.Text
+	}
+	return string(r.Class) + ": " + r.Text
+}
+
+// figureRow returns the label, marked value, number of requests, value of the client, method and
+// reasons of a figure.
 func figureRow(f results.Figure) []string {
 	value, n := f.Text(), ""
-	if f.Invalid != "" {
-		value += " ! " + f.Invalid
+	if f.IsInvalid() && !math.IsNaN(f.Value) {
+		value += " !"
 	}
-	if f.N > 0 {
+	switch {
+	case f.Of > f.N:
+		n = results.Count(f.N) + " of " + results.Count(f.Of)
+	case f.N > 0:
 		n = results.Count(f.N)
 	}
-	return []string{f.Label, value, n, f.ClientText(), f.Method}
+	var why []string
+	for _, r := range f.Reasons {
+		why = append(why, reasonText(r))
+	}
+	if f.Invalid != "" && len(why) == 0 {
+		why = append(why, "invalid: "+f.Invalid)
+	}
+	return []string{f.Label, value, n, f.ClientText(), f.Method, strings.Join(why, "; ")}
 }
 
 func tierTable(all []results.TierResult) section {
@@ -164,9 +268,10 @@ func seriesCharts(s results.Series, w *results.Window) []template.HTML {
 func ComparisonHTML(w io.Writer, c parity.Comparison) error {
 	p := page{
 		Title: c.Reference.Name + " vs. " + c.Candidate.Name, Verdict: c.Summary(), Good: c.Verdict == parity.Within,
-		Facts: append([]string{"Reference: " + c.Reference.Title(), "Candidate: " + c.Candidate.Title()}, c.Notes...),
+		Facts:  c.Notes,
+		Origin: section{Head: []string{"", c.Reference.Name, c.Candidate.Name}, Rows: c.Origins()},
 	}
-	figures := section{Title: "Figures", Head: append(c.Titles(), "")}
+	figures := section{Title: "Figures", Head: append(c.Titles(), "Flags"), Notes: []string{marks}}
 	for _, r := range c.Rows {
 		figures.Rows = append(figures.Rows, append(c.Cells(r), strings.Join(r.Flags, ", ")))
 	}
@@ -197,11 +302,21 @@ func fieldTable(f parity.FileDiff, c parity.Comparison) section {
 	return out
 }
 
+// pointReasons returns why the figures of a point are not exact.
+func pointReasons(p results.Point) string {
+	if p.Class == results.Uncertain {
+		return "uncertain"
+	}
+	return p.Invalid
+}
+
 // CurveHTML writes an HTML page of throughput per GPU over speed per user.
-func CurveHTML(w io.Writer, points []results.Point) error {
-	table := section{Title: "Concurrency levels", Head: []string{
+func CurveHTML(w io.Writer, points []results.Point) error { return curvePage(points).write(w) }
+
+func curvePage(points []results.Point) page {
+	one := section{Title: "Concurrency levels", Head: []string{
 		"Run", "Concurrency", "GPUs", "Output tok/s per GPU", "Total tok/s per GPU", "Output speed p50", "Output speed p25",
-		"TTFT p95", "",
+		"TTFT p95", "Reasons",
 	}}
 	perGPU := lineChart{
 		title: "Output tok/s per GPU", xTitle: "output speed per request (local), p50, tok/s", markPoints: true,
@@ -215,16 +330,16 @@ func CurveHTML(w io.Writer, points []results.Point) error {
 		if p.GPUs > 0 {
 			gpus = results.Count(p.GPUs)
 		}
-		table.Rows = append(table.Rows, []string{
+		one.Rows = append(one.Rows, []string{
 			p.Run, results.Count(p.Concurrency), gpus, results.Decimal(p.OutputPerGPU, 1), results.Decimal(p.TotalPerGPU, 1),
 			results.Decimal(p.Speed50, 1) + " tok/s", results.Decimal(p.Speed25, 1) + " tok/s",
-			results.Decimal(p.TTFT95, 3) + " s", p.Invalid,
+			results.Decimal(p.TTFT95, 3) + " s", pointReasons(p),
 		})
 	}
-	table.Charts = []template.HTML{perGPU.svg()}
-	if table.Charts[0] == "" {
-		table.Charts[0] = total.svg()
-		table.Notes = append(table.Notes, "The number of GPUs is unknown, so the chart shows the total throughput.")
+	one.Charts = []template.HTML{perGPU.svg()}
+	if one.Charts[0] == "" {
+		one.Charts[0] = total.svg()
+		one.Notes = append(one.Notes, "The number of GPUs is unknown, so the chart shows the total throughput.")
 	}
-	return page{Title: "Throughput vs. speed", Sections: []section{table}}.write(w)
+	return page{Title: "Throughput vs. speed", Sections: []section{one}}
 }

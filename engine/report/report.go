@@ -29,7 +29,10 @@ import (
 
 // Run is the exported data of a run.
 type Run struct {
-	Name string `json:"name"`
+	Name  string       `json:"name"`
+	About parity.About `json:"about"` // what the run was made with
+	// ReportedBy is the version of the program that makes the report.
+	ReportedBy string `json:"reported_by,omitempty"`
 	results.Run
 	Series []results.Series     `json:"series"` // in the order of Phases
 	Tiers  []results.TierResult `json:"tiers,omitempty"`
@@ -39,7 +42,7 @@ type Run struct {
 func PhasesCSV(w io.Writer, r Run) error {
 	rows := [][]string{{
 		"phase_idx", "concurrency", "window_seconds", "window_source", "metric", "value", "unit", "n", "method",
-		"client_value", "invalid",
+		"client_value", "invalid", "class", "low", "high", "at_least", "of", "provisional", "reasons",
 	}}
 	for _, p := range r.Phases {
 		window := results.Window{Seconds: math.NaN()}
@@ -52,10 +55,46 @@ func PhasesCSV(w io.Writer, r Run) error {
 				why = cmp.Or(why, p.Invalid[0])
 			}
 			rows = append(rows, cells(p.Index, p.Concurrency, window.Seconds, window.Source, f.Key, f.Value, f.Unit,
-				f.N, f.Method, f.Client, why))
+				f.N, f.Method, f.Client, why, f.Class, f.Low, f.High, f.AtLeast, f.Of, f.Provisional, reasonTexts(p.ReasonsOf(f))))
 		}
+		rows = append(rows, steadyRows(p, window)...)
 	}
 	return writeCSV(w, rows)
+}
+
+// reasonTexts joins reasons, each with its class.
+func reasonTexts(reasons []results.Reason) string {
+	var out []string
+	for _, r := range reasons {
+		out = append(out, reasonText(r))
+	}
+	return strings.Join(out, "; ")
+}
+
+// steadyRows returns the rows of throughput and TTFT in the thirds of the measuring window, and of
+// their drift: 1 if they drift, 0 if not.
+func steadyRows(p results.Phase, window results.Window) [][]string {
+	if p.Steady == nil {
+		return nil
+	}
+	var rows [][]string
+	add := func(metric string, value float64, unit, method string) {
+		nan := math.NaN()
+		rows = append(rows, cells(p.Index, p.Concurrency, window.Seconds, window.Source, metric, value, unit, 0, method, nan,
+			"", "", nan, nan, false, 0, p.Provisional, ""))
+	}
+	for i, third := range p.Steady.Thirds {
+		method := fmt.Sprintf("in third %d of the window", i+1)
+		add(fmt.Sprintf("third_%d_output_server_tok_s", i+1), float64(third.Output), "tok/s", method)
+		add(fmt.Sprintf("third_%d_ttft_geometric_mean_s", i+1), float64(third.TTFT), "s", method)
+	}
+	drift := 0.0
+	if p.Steady.Drift {
+		drift = 1
+	}
+	add("drift", drift, "boolean", "over the window")
+	add("more_settling_s", float64(p.Steady.MoreSettling), "s", "until the rest of the window is steady")
+	return rows
 }
 
 // SeriesCSV writes a line per time series bucket and phase.
@@ -82,7 +121,7 @@ func SeriesCSV(w io.Writer, r Run) error {
 func CurveCSV(w io.Writer, points []results.Point) error {
 	rows := [][]string{{
 		"run", "concurrency", "gpus", "output_tok_s", "output_tok_s_per_gpu", "total_tok_s_per_gpu",
-		results.LocalSpeed50, results.LocalSpeed25, results.TTFT95, "invalid",
+		results.LocalSpeed50, results.LocalSpeed25, results.TTFT95, "invalid", "class",
 	}}
 	for _, p := range points {
 		gpus := math.NaN() // unknown
@@ -90,7 +129,7 @@ func CurveCSV(w io.Writer, points []results.Point) error {
 			gpus = float64(p.GPUs)
 		}
 		rows = append(rows, cells(p.Run, p.Concurrency, gpus, p.Output, p.OutputPerGPU, p.TotalPerGPU,
-			p.Speed50, p.Speed25, p.TTFT95, p.Invalid))
+			p.Speed50, p.Speed25, p.TTFT95, p.Invalid, p.Class))
 	}
 	return writeCSV(w, rows)
 }
@@ -131,6 +170,8 @@ func ComparisonCSV(w io.Writer, c parity.Comparison) error {
 	rows := [][]string{{
 		"metric", "key", c.Reference.Name, c.Candidate.Name, "delta", "tolerance", "low_95_within_run", "high_95_within_run",
 		"flags", "references", "references_mean", "delta_from_mean",
+		"reference_class", "reference_low", "reference_high", "reference_at_least", "reference_reasons",
+		"candidate_class", "candidate_low", "candidate_high", "candidate_at_least", "candidate_reasons",
 	}}
 	for _, r := range c.Rows {
 		for _, p := range r.Parts {
@@ -138,8 +179,12 @@ func ComparisonCSV(w io.Writer, c parity.Comparison) error {
 			if p.Interval != nil {
 				within = *p.Interval
 			}
-			rows = append(rows, cells(r.Metric, p.Key, p.Reference, p.Candidate, p.Delta, p.Tolerance, within.Low, within.High,
-				strings.Join(r.Flags, "; "), max(p.References, 1), p.Mean, p.FromMean))
+			row := cells(r.Metric, p.Key, p.Reference, p.Candidate, p.Delta, p.Tolerance, within.Low, within.High,
+				strings.Join(r.Flags, "; "), max(p.References, 1), p.Mean, p.FromMean)
+			for _, f := range p.Figures {
+				row = append(row, cells(f.Class, f.Low, f.High, f.AtLeast, reasonTexts(f.Reasons))...)
+			}
+			rows = append(rows, row)
 		}
 	}
 	return writeCSV(w, rows)
@@ -165,8 +210,8 @@ func cells(values ...any) []string {
 	return out
 }
 
-// Load reads the figures, time series and tier results of a run. The buckets of the time
-// series have a length of bucketSeconds; 0 chooses a length.
+// Load reads the figures, time series and tier results of a run, and what it was made with. The
+// buckets of the time series have a length of bucketSeconds; 0 chooses a length.
 func Load(ctx context.Context, ref runs.Ref, tiers []results.Tier, bucketSeconds float64) (Run, error) {
 	c, err := ref.Context()
 	if err != nil {
@@ -176,7 +221,31 @@ func Load(ctx context.Context, ref runs.Ref, tiers []results.Tier, bucketSeconds
 	if err != nil {
 		return Run{}, err
 	}
-	return Run{Name: ref.Label(), Run: run, Series: series, Tiers: results.TierResults(run.Phases, tiers)}, nil
+	out := Run{Name: ref.Label(), Run: run, Series: series, Tiers: results.TierResults(run.Phases, tiers)}
+	out.About, err = aboutRun(ctx, ref, run.Phases)
+	return out, err
+}
+
+// aboutRun returns what a run was made with, and the date of its first measurement.
+func aboutRun(ctx context.Context, ref runs.Ref, phases []results.Phase) (parity.About, error) {
+	f, err := ref.Facts(ctx)
+	if err != nil {
+		return parity.About{}, err
+	}
+	about := parity.About{
+		Name: ref.Label(), Job: ref.Record.ID, Recipe: f.Recipe, Model: f.Model, ModelRevision: f.ModelRevision,
+		Dataset: f.Dataset, DatasetHash: f.DatasetHash, Seed: f.Seed, Nodes: f.Nodes, ClientCommit: f.Client,
+		ToolVersions: f.Tools,
+	}
+	for _, p := range phases {
+		if p.Window != nil && about.Date == "" {
+			about.Date = parity.DateText(p.Window.Start)
+		}
+	}
+	if about.Date == "" && !f.Date.IsZero() {
+		about.Date = parity.DateText(float64(f.Date.Unix()))
+	}
+	return about, nil
 }
 
 // WriteComparison writes the HTML page of a comparison to a directory and returns its path,

@@ -42,6 +42,8 @@ func TestGolden(t *testing.T) {
 		"curve.csv":       func(w io.Writer) error { return CurveCSV(w, points) },
 		"comparison.csv":  func(w io.Writer) error { return ComparisonCSV(w, c) },
 		"run.html":        func(w io.Writer) error { return RunHTML(w, r) },
+		"run.md":          func(w io.Writer) error { return RunMarkdown(w, r) },
+		"curve.md":        func(w io.Writer) error { return CurveMarkdown(w, points) },
 		"comparison.html": func(w io.Writer) error { return ComparisonHTML(w, c) },
 		"curve.html": func(w io.Writer) error {
 			return CurveHTML(w,
@@ -112,6 +114,13 @@ func TestForeignTextIsEscaped(t *testing.T) {
 		if strings.Contains(out.String(), "<script") || !strings.Contains(out.String(), "&lt;script") {
 			t.Errorf("%s is not escaped", name)
 		}
+	}
+	// As Markdown it must be text too, not a link, code, HTML or another cell.
+	r.Name = "[a](b)`|<i>"
+	var text bytes.Buffer
+	if err := RunMarkdown(&text, r); err != nil || !strings.HasPrefix(text.String(), "# \\[a\\](b)\\`\\|\\<i\\>\n") ||
+		!strings.Contains(text.String(), "|  | \\[a\\](b)\\`\\|\\<i\\> |\n") {
+		t.Errorf("%v: %.300s", err, text.String())
 	}
 	var out bytes.Buffer
 	if err := writeCSV(&out, [][]string{{"=cmd|'/c calc'!A1", "-1.5", "+x", "", "plain"}}); err != nil ||

@@ -82,6 +82,7 @@ type Point struct {
 	Speed25      float64
 	TTFT95       float64 // s
 	Invalid      string  // why the figures are invalid; empty if they are valid
+	Class        Class   // the worst of the figures
 }
 
 // Curve returns a point for each phase.
@@ -98,12 +99,20 @@ func Curve(run string, phases []Phase, gpus int) []Point {
 		if p.Partial != "" {
 			why = append([]string{p.Partial}, why...)
 		}
+		class := Class("")
+		for _, key := range []string{Primary, TotalRate, LocalSpeed50, LocalSpeed25, TTFT95} {
+			f := p.Figures.Get(key)
+			class = class.Worse(f.Class)
+			if f.Invalid != "" {
+				why = append(slices.Clone(why), f.Label+": "+f.Invalid)
+			}
+		}
 		v := func(key string) float64 { return p.Figures.Get(key).Value }
 		points = append(points, Point{
 			Run: run, Concurrency: p.Concurrency, GPUs: gpus, Output: v(Primary),
 			OutputPerGPU: per(v(Primary)), TotalPerGPU: per(v(TotalRate)),
 			Speed50: v(LocalSpeed50), Speed25: v(LocalSpeed25), TTFT95: v(TTFT95),
-			Invalid: strings.Join(why, "; "),
+			Invalid: strings.Join(why, "; "), Class: class,
 		})
 	}
 	return points
@@ -127,6 +136,9 @@ func (p Point) MarshalJSON() ([]byte, error) {
 	}
 	if p.Invalid != "" {
 		out.Add("invalid", p.Invalid)
+	}
+	if p.Class != "" {
+		out.Add("class", p.Class)
 	}
 	return out.MarshalJSON()
 }

@@ -20,13 +20,16 @@ import (
 
 // Facts are what a report says about the origin of its figures. Empty fields are unknown.
 type Facts struct {
-	Recipe  string    // path of the original
-	Model   string    // served name or path
-	Dataset string    // path
-	Nodes   string    // number and names
-	Client  string    // commit
-	Tools   string    // versions of the programs of the run
-	Date    time.Time // of the submit; zero if unknown
+	Recipe        string // path of the original
+	Model         string // served name or path
+	ModelRevision string
+	Dataset       string // path
+	DatasetHash   string // of the contents of all datasets
+	Seed          string
+	Nodes         string    // number and names
+	Client        string    // commit
+	Tools         string    // versions of the programs of the run
+	Date          time.Time // of the submit; zero if unknown
 }
 
 // Facts reads the facts of a run from its directory. Those that are missing, or that this user must
@@ -40,7 +43,10 @@ func (r Ref) Facts(ctx context.Context) (Facts, error) {
 	if err != nil && !isUnreadable(err) {
 		return f, err
 	}
-	f.Client = id.Client.String()
+	f.Client, f.DatasetHash = id.Client.String(), id.DatasetHash()
+	if id.Model != nil {
+		f.ModelRevision = cmp.Or(id.Model.Revision, id.Model.Expected)
+	}
 	var tools []string
 	for _, t := range id.Tools {
 		tools = append(tools, t.Name+" "+t.Version)
@@ -49,7 +55,7 @@ func (r Ref) Facts(ctx context.Context) (Facts, error) {
 	// The client may have read a changed copy of the submitted workload.
 	for _, name := range []string{harness.ClientConfig, rundir.WorkloadFile} {
 		if w, _, err := recipes.LoadWorkload(filepath.Join(r.Dir, name)); err == nil && w != nil {
-			f.Dataset = w.TrajectoryPath
+			f.Dataset, f.Seed = w.TrajectoryPath, fmt.Sprint(w.Seed)
 			break
 		}
 	}
@@ -111,7 +117,7 @@ func harnessFacts(ctx context.Context, dir string) (Facts, error) {
 		return f, fmt.Errorf("read the facts of %s: %w", dir, err)
 	}
 	f.Model = cmp.Or(run.Banner.Values["Model"].Text, run.Params["MODEL_PATH"].Text)
-	f.Dataset = run.Banner.Values[harness.LabelTrajectories].Text
+	f.Dataset, f.Seed = run.Banner.Values[harness.LabelTrajectories].Text, run.Banner.Values["Seed"].Text
 	if commit, ok := run.ClientCommit(); ok {
 		f.Client = commit.Text
 	}

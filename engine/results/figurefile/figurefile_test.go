@@ -227,6 +227,24 @@ func TestIdentityInTables(t *testing.T) {
 	}
 }
 
+// TestTables checks that one of several tables can be chosen by the heading above it.
+func TestTables(t *testing.T) {
+	t.Parallel()
+	const text = "# run\n\n| | run |\n|-|-|\n| Model | m |\n\n" +
+		"## Phase 0\n\n| Metric | Value | n |\n|-|-|-|\n| TTFT p50 | 1 s | 5 |\n| Concurrency | 4 | |\n\n" +
+		"## Phase 1\n\n| Metric | Value | n |\n|-|-|-|\n| TTFT p50 | 2 s | 6 |\n| Concurrency | 8 | |\n"
+	set, err := parse(text, "phase 1: value")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := phase(t, set); p.Figures.Get(results.TTFT50).Value != 2 || p.Concurrency != 8 || set.About["model"] != "m" {
+		t.Errorf("%+v, %d users", set, p.Concurrency)
+	}
+	if _, err := parse(text, ""); err == nil || !strings.Contains(err.Error(), "#1 Phase 0: Value, #2 Phase 1: Value") {
+		t.Error(err)
+	}
+}
+
 // TestChoice checks how one of several sets is chosen.
 func TestChoice(t *testing.T) {
 	t.Parallel()
@@ -300,7 +318,7 @@ func TestExportValues(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`{` + base + `, "median_ttft_ms": -1}`, "f:1:105: median_ttft_ms: -1 is negative"},
 		{`{` + base + `, "median_ttft_ms": "3"}`, "median_ttft_ms: must be a number"},
-		{`{"duration": 10, "completed": 0, "output_throughput": 0, "total_token_throughput": 0}`, "f:1:31: completed: 0; a run"},
+		{`{"duration": 10, "completed": 0, "output_throughput": 0, "total_token_throughput": 0}`, "f:1:31: completed: 0"},
 		{
 			`{"time_to_first_token": {"unit": "furlongs", "avg": 5, "p50": 5}}`,
 			`time_to_first_token.p50: "5 furlongs" is not a number in s`,

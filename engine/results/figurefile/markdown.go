@@ -14,8 +14,11 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// table is a table of a Markdown text, its header first. All rows have the same length.
-type table [][]cell
+// table is a table of a Markdown text.
+type table struct {
+	heading string   // the last one above it
+	rows    [][]cell // the header first; all have the same length
+}
 
 type cell struct {
 	position
@@ -28,20 +31,25 @@ var delimiterRow = regexp.MustCompile(`^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s
 func findTables(text string) []table {
 	var out []table
 	lines := strings.Split(text, "\n")
+	heading := ""
 	for i := 1; i < len(lines); i++ {
+		if title := strings.TrimLeft(lines[i-1], "#"); title != lines[i-1] {
+			heading = plainText(strings.TrimSpace(title))
+		}
 		if !strings.Contains(lines[i-1], "|") || !strings.Contains(lines[i], "|") || !delimiterRow.MatchString(lines[i]) {
 			continue
 		}
-		t := table{cells(lines[i-1], i)}
-		if len(t[0]) < 2 || len(cells(lines[i], i+1)) != len(t[0]) {
+		header := cells(lines[i-1], i)
+		if len(header) < 2 || len(cells(lines[i], i+1)) != len(header) {
 			continue
 		}
+		t := table{heading, [][]cell{header}}
 		for i++; i < len(lines) && strings.Contains(lines[i], "|"); i++ {
 			row := cells(lines[i], i+1)
-			for len(row) < len(t[0]) {
+			for len(row) < len(header) {
 				row = append(row, cell{position: position{i + 1, utf8.RuneCountInString(lines[i]) + 1}})
 			}
-			t = append(t, row[:len(t[0])])
+			t.rows = append(t.rows, row[:len(header)])
 		}
 		out = append(out, t)
 	}
@@ -100,10 +108,10 @@ func normalize(label string) string {
 
 // transpose exchanges rows and columns.
 func (t table) transpose() table {
-	out := make(table, len(t[0]))
-	for i := range out {
-		for _, row := range t {
-			out[i] = append(out[i], row[i])
+	out := table{t.heading, make([][]cell, len(t.rows[0]))}
+	for i := range out.rows {
+		for _, row := range t.rows {
+			out.rows[i] = append(out.rows[i], row[i])
 		}
 	}
 	return out
@@ -112,7 +120,7 @@ func (t table) transpose() table {
 // requestsLabel is the row of measured requests in our tables.
 const requestsLabel = "Measured requests (errors)"
 
-// rows returns the metrics of the rows of tables by their normalized labels.
+// rowMetrics returns the metrics of the rows of tables by their normalized labels.
 func rowMetrics() map[string][]*results.Metric {
 	out := map[string][]*results.Metric{normalize(requestsLabel): nil}
 	for _, m := range results.Metrics {
@@ -131,57 +139,99 @@ func rowMetrics() map[string][]*results.Metric {
 	return out
 }
 
-// parseMarkdown reads a column of the table with the most known rows, and the identity of the run
-// from the others.
+// figureColumn is a column of figures.
+type figureColumn struct {
+	table table
+	index int
+	name  string
+}
+
+// parseMarkdown reads the chosen column of figures, and the identity of the run from other tables.
 func (f File) parseMarkdown(tables []table) (Set, error) {
 	metrics := rowMetrics()
-	known := func(t table) int {
-		n := 0
-		for _, row := range t {
-			if _, ok := metrics[normalize(row[0].text)]; ok {
-				n++
-			}
-		}
-		return n
-	}
-	var best table
+	var columns []figureColumn
+	var others []table
+	withFigures := 0
 	for _, t := range tables {
-		for _, t := range []table{t, t.transpose()} {
-			if known(t) > 0 && (best == nil || known(t) > known(best)) {
-				best = t
-			}
+		if n := t.countKnown(metrics); n == 0 || t.transpose().countKnown(metrics) > n {
+			t = t.transpose()
+		}
+		if t.countKnown(metrics) == 0 {
+			others = append(others, t.transpose())
+			continue
+		}
+		withFigures++
+		for _, c := range t.valueColumns(metrics) {
+			columns = append(columns, figureColumn{t, c, t.rows[0][c].text})
 		}
 	}
-	if best == nil {
-		return Set{}, f.fail(tables[0][0][0].position, "the table has no known row (rows such as %s, %s, TTFT p50)",
-			results.Metrics[0].Label, requestsLabel)
-	}
-	columns, err := f.valueColumns(best, metrics)
-	if err != nil {
-		return Set{}, err
+	first := tables[0].rows[0][0].position
+	switch {
+	case withFigures == 0:
+		return Set{}, f.fail(first, "the table has no known row (rows such as %s, %s, TTFT p50)", results.Metrics[0].Label,
+			requestsLabel)
+	case len(columns) == 0:
+		return Set{}, f.fail(first, "the table has no column of figures")
 	}
 	var names []string
-	for _, c := range columns {
-		names = append(names, best[0][c].text)
+	for i, c := range columns {
+		if withFigures > 1 && c.table.heading != "" {
+			columns[i].name = c.table.heading + ": " + c.name
+		}
+		names = append(names, columns[i].name)
 	}
 	i, err := f.choose(names, "columns of figures")
 	if err != nil {
 		return Set{}, err
 	}
-	set := Set{Name: names[i], StatedBy: "the table", Stated: map[string]Stated{}, Notes: []string{
+	chosen := columns[i]
+	if normalize(chosen.name) == "value" { // of a report of a single run
+		chosen.name = ""
+	}
+	set := Set{Name: chosen.name, StatedBy: "the table", Stated: map[string]Stated{}, Notes: []string{
 		"the figures are as printed, rounded",
 	}}
 	doc := document{}
-	if err := f.readColumn(&set, doc, best, columns[i], metrics); err != nil {
+	if err := f.readColumn(&set, doc, chosen, metrics); err != nil {
 		return Set{}, err
 	}
-	for _, t := range tables {
-		if err := f.readIdentity(&set, doc, t, names[i], i); err != nil {
-			return Set{}, err
+	if err := f.readIdentity(&set, doc, chosen.table, chosen.index); err != nil {
+		return Set{}, err
+	}
+	for _, t := range others {
+		if c := chosen.in(t); c > 0 {
+			if err := f.readIdentity(&set, doc, t, c); err != nil {
+				return Set{}, err
+			}
 		}
 	}
 	set.Statistics, err = doc.json()
 	return set, err
+}
+
+// countKnown returns the number of rows with figures.
+func (t table) countKnown(metrics map[string][]*results.Metric) int {
+	n := 0
+	for _, row := range t.rows[1:] {
+		if _, ok := metrics[normalize(row[0].text)]; ok {
+			n++
+		}
+	}
+	return n
+}
+
+// in returns the column of another table that is about the same run, or 0. In a table of a single
+// column it is that one.
+func (c figureColumn) in(t table) int {
+	header, title := t.rows[0], c.table.rows[0][c.index].text
+	isNamed := func(c cell) bool { return normalize(c.text) == normalize(title) }
+	switch {
+	case len(header) == 2:
+		return 1
+	case c.index < len(header) && isNamed(header[c.index]): // both sides may have the same name
+		return c.index
+	}
+	return slices.IndexFunc(header[1:], isNamed) + 1
 }
 
 // otherColumns are the normalized titles of columns that hold no figures, besides those of
@@ -193,15 +243,15 @@ var otherColumns = []string{
 
 // valueColumns returns the columns that hold figures in at least half of the known rows with a
 // value.
-func (f File) valueColumns(t table, metrics map[string][]*results.Metric) ([]int, error) {
+func (t table) valueColumns(metrics map[string][]*results.Metric) []int {
 	var out []int
-	for c := 1; c < len(t[0]); c++ {
-		title := normalize(t[0][c].text)
-		if slices.Contains(otherColumns, title) || strings.HasPrefix(title, "95") {
+	for c := 1; c < len(t.rows[0]); c++ {
+		title := normalize(t.rows[0][c].text)
+		if slices.Contains(otherColumns, title) || strings.HasPrefix(title, "95") || strings.HasPrefix(title, "δ") {
 			continue
 		}
 		read, failed := 0, 0
-		for _, row := range t[1:] {
+		for _, row := range t.rows[1:] {
 			ms, known := metrics[normalize(row[0].text)]
 			if !known || isUnknown(row[c].text) {
 				continue
@@ -222,18 +272,15 @@ func (f File) valueColumns(t table, metrics map[string][]*results.Metric) ([]int
 			out = append(out, c)
 		}
 	}
-	if len(out) == 0 {
-		return nil, f.fail(t[0][0].position, "the table has no column of figures")
-	}
-	return out, nil
+	return out
 }
 
 // readColumn reads the figures of a column.
-func (f File) readColumn(set *Set, doc document, t table, column int, metrics map[string][]*results.Metric) error {
+func (f File) readColumn(set *Set, doc document, from figureColumn, metrics map[string][]*results.Metric) error {
 	seen := map[string]int{}
 	var unread []string
-	for _, row := range t[1:] {
-		label, in := normalize(row[0].text), row[column]
+	for _, row := range from.table.rows[1:] {
+		label, in := normalize(row[0].text), row[from.index]
 		ms, known := metrics[label]
 		switch {
 		case !known && identityKey(label, f.About) == "" && label != "" && !isUnknown(in.text):
@@ -377,21 +424,9 @@ func identityKey(label string, about []string) string {
 	return ""
 }
 
-// readIdentity reads rows such as "Model" of a table that has a column of the same name as the
-// chosen one or, in a table of a single column, that one.
-func (f File) readIdentity(set *Set, doc document, t table, name string, index int) error {
-	isNamed := func(c cell) bool { return normalize(c.text) == normalize(name) }
-	column := slices.IndexFunc(t[0][1:], isNamed) + 1
-	switch {
-	case index+1 < len(t[0]) && isNamed(t[0][index+1]): // both sides may have the same name
-		column = index + 1
-	case len(t[0]) == 2 && index == 0:
-		column = 1
-	}
-	if column == 0 {
-		return nil
-	}
-	for _, row := range t[1:] {
+// readIdentity reads rows such as "Model" in a column of a table.
+func (f File) readIdentity(set *Set, doc document, t table, column int) error {
+	for _, row := range t.rows[1:] {
 		key, in := identityKey(normalize(row[0].text), f.About), row[column]
 		if key == "" || isUnknown(in.text) {
 			continue

@@ -39,6 +39,15 @@ func failed(s *Side) failures {
 	return failures{}
 }
 
+// figure returns the share as a figure, which has no class.
+func (f failures) figure() results.Figure {
+	unknown := math.NaN()
+	return results.Figure{
+		Key: FailedShare, Label: failedLabel, Unit: results.Fraction.Name, Value: f.share(), N: f.n, Of: f.of,
+		Client: unknown, Low: unknown, High: unknown,
+	}
+}
+
 func (f failures) share() float64 { return float64(f.n) / float64(f.of) } // NaN if unknown
 
 // failedRow compares the shares of failed requests. The difference is one of percentage points,
@@ -55,7 +64,8 @@ func failedRow(ref, cand *Side, a, b failures) Row {
 	p := Part{
 		Key: FailedShare, Label: failedLabel, Better: results.Lower,
 		Reference: finite(a.share()), Candidate: finite(b.share()),
-		Text: [2]string{form.number(a.share()), form.number(b.share())},
+		Text:    [2]string{form.number(a.share()), form.number(b.share())},
+		Figures: [2]results.Figure{a.figure(), b.figure()},
 	}
 	row.Reference, row.Candidate = form.join(p.Text[:1]), form.join(p.Text[1:])
 	if difference := b.share() - a.share(); finite(difference) != nil {
