@@ -26,7 +26,7 @@ the other metrics likewise. Of equal runs, at most 5% lie outside. With two refe
 the interval is wide; with three it is typically a third as wide.
 
 The intervals of differences are 95% intervals within the runs, from at least 12 users;
-those of rates need a window of at least 200 s. --paired pairs the requests of the same
+those of rates need a window of at least 100 s. --paired pairs the requests of the same
 user, conversation, turn and pass, tells which share pairs, and gives intervals by
 bootstrap over users. They are narrower, because both runs replay the same trajectories,
 but drift common to a whole run is not in them.`,

@@ -92,7 +92,7 @@ func TestCoverageOfRates(t *testing.T) {
 		users   int
 		seconds float64
 		overall float64 // spread over time
-	}{{24, 200, 0}, {24, 400, 0.1}, {48, 200, 0.1}} {
+	}{{24, 200, 0}, {24, 400, 0.1}, {48, 120, 0.1}} {
 		t.Run(fmt.Sprintf("%d users, %g s, %g", tt.users, tt.seconds, tt.overall), func(t *testing.T) {
 			t.Parallel()
 			const runs = 400
@@ -113,7 +113,7 @@ func TestCoverageOfRates(t *testing.T) {
 	}
 }
 
-// simulatedLoad returns a side whose users send a request every 20 s or so.
+// simulatedLoad returns a side whose users send a request every 10 s or so.
 func simulatedLoad(rng *rand.Rand, users int, seconds, overall float64) Side {
 	s := Side{Phase: results.Phase{Window: &results.Window{Seconds: seconds}}}
 	common := make([]float64, int(seconds/blockSeconds))
@@ -180,9 +180,9 @@ func TestTooFewUsers(t *testing.T) {
 		seconds float64
 		note    string
 	}{
-		{11, 200, "too few users for an interval: 11, must be at least 12"},
-		{12, 199, "window too short for an interval of rates: 199.0 s, must be at least 200 s"},
-		{12, 200, ""},
+		{11, 100, "too few users for an interval: 11, must be at least 12"},
+		{12, 99, "window too short for an interval of rates: 99.0 s, must be at least 100 s"},
+		{12, 100, ""},
 	} {
 		rng := rand.New(rand.NewPCG(6, 0))
 		a, b := simulatedLoad(rng, tt.users, tt.seconds, 0), simulatedLoad(rng, tt.users, tt.seconds, 0)

@@ -15,7 +15,7 @@ import (
 
 const (
 	minUsers     = 12   // of an interval
-	minBlocks    = 10   // of time, of an interval of a rate
+	minBlocks    = 5    // of time, of an interval of a rate
 	blockSeconds = 20.0 // least length of a block
 )
 
@@ -25,15 +25,15 @@ const (
 // both runs replay the same trajectories. Both cover the variation between the users and requests of
 // a run, but not the variation between runs.
 //
-// TestCoverage and its neighbours simulate runs without a difference, whose users differ by 10 % and the
-// requests of a user by 30 %. So many percent of the intervals contain 0:
+// TestCoverage, TestCoverageOfRates and TestCoverageOfPairs simulate runs without a difference, whose
+// users differ by 10 % and the requests of a user by 30 %. So many percent of the intervals contain 0:
 //
 //	users                                             24    48
 //	mean                                              94.5  94.5
 //	median                                            94.2  95.5
 //	p95                                               96.2  93.8
 //	rate, window of 200 s                             96.5  -
-//	rate, which varies over time by 10 %              95.0  93.2
+//	rate that varies over time, 400 s and 120 s       95.0  95.0
 //	paired mean, pairs of a user alike                94.8  -
 //	paired mean, pairs of a user differ by 14 %       95.2  96.0
 //	paired median, pairs of a user alike              93.5  -
