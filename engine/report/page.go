@@ -304,10 +304,18 @@ func fieldTable(f parity.FileDiff, c parity.Comparison) section {
 
 // pointReasons returns why the figures of a point are not exact.
 func pointReasons(p results.Point) string {
-	if p.Class == results.Uncertain {
-		return "uncertain"
+	if p.Class != results.Uncertain {
+		return p.Invalid
 	}
-	return p.Invalid
+	var why []string
+	for _, f := range p.Figures {
+		for _, r := range f.Reasons {
+			if text := reasonText(r); r.Class == results.Uncertain && !slices.Contains(why, text) {
+				why = append(why, text)
+			}
+		}
+	}
+	return cmp.Or(strings.Join(why, "; "), string(results.Uncertain))
 }
 
 // CurveHTML writes an HTML page of throughput per GPU over speed per user.
@@ -317,7 +325,7 @@ func curvePage(points []results.Point) page {
 	one := section{Title: "Concurrency levels", Head: []string{
 		"Run", "Concurrency", "GPUs", "Output tok/s per GPU", "Total tok/s per GPU", "Output speed p50", "Output speed p25",
 		"TTFT p95", "Reasons",
-	}}
+	}, Notes: []string{marks}}
 	perGPU := lineChart{
 		title: "Output tok/s per GPU", xTitle: "output speed per request (local), p50, tok/s", markPoints: true,
 	}
@@ -330,10 +338,14 @@ func curvePage(points []results.Point) page {
 		if p.GPUs > 0 {
 			gpus = results.Count(p.GPUs)
 		}
+		marked := func(key string, v float64, decimals int, unit string) string {
+			return strings.TrimSpace(p.Figures.Get(key).Marked(results.Decimal(v, decimals)) + " " + unit)
+		}
 		one.Rows = append(one.Rows, []string{
-			p.Run, results.Count(p.Concurrency), gpus, results.Decimal(p.OutputPerGPU, 1), results.Decimal(p.TotalPerGPU, 1),
-			results.Decimal(p.Speed50, 1) + " tok/s", results.Decimal(p.Speed25, 1) + " tok/s",
-			results.Decimal(p.TTFT95, 3) + " s", pointReasons(p),
+			p.Run, results.Count(p.Concurrency), gpus,
+			marked(results.Primary, p.OutputPerGPU, 1, ""), marked(results.TotalRate, p.TotalPerGPU, 1, ""),
+			marked(results.LocalSpeed50, p.Speed50, 1, "tok/s"), marked(results.LocalSpeed25, p.Speed25, 1, "tok/s"),
+			marked(results.TTFT95, p.TTFT95, 3, "s"), pointReasons(p),
 		})
 	}
 	one.Charts = []template.HTML{perGPU.svg()}

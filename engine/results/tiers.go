@@ -83,6 +83,7 @@ type Point struct {
 	TTFT95       float64 // s
 	Invalid      string  // why the figures are invalid; empty if they are valid
 	Class        Class   // the worst of the figures
+	Figures      Figures // of the phase, with their class and reasons
 }
 
 // Curve returns a point for each phase.
@@ -112,7 +113,7 @@ func Curve(run string, phases []Phase, gpus int) []Point {
 			Run: run, Concurrency: p.Concurrency, GPUs: gpus, Output: v(Primary),
 			OutputPerGPU: per(v(Primary)), TotalPerGPU: per(v(TotalRate)),
 			Speed50: v(LocalSpeed50), Speed25: v(LocalSpeed25), TTFT95: v(TTFT95),
-			Invalid: strings.Join(why, "; "), Class: class,
+			Invalid: strings.Join(why, "; "), Class: class, Figures: p.Figures,
 		})
 	}
 	return points
