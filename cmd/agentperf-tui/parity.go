@@ -32,7 +32,7 @@ bootstrap over users. They are narrower, because both runs replay the same traje
 but drift common to a whole run is not in them.`,
 		Example: `  agentperf-tui parity dsv4_12345 dsv4_12346
   agentperf-tui parity reference.yaml dsv4_12346
-  agentperf-tui parity 'published.md#script harness' dsv4_12346
+  agentperf-tui parity published.md#harness dsv4_12346
   agentperf-tui parity ref1 cand --ref ref2 --ref ref3 --format markdown`,
 	}
 	fl := cmd.Flags()

@@ -265,7 +265,9 @@ func (s *speller) fieldValue(key string) any {
 	case "success", "has_output":
 		return s.pick(2) == 0
 	case "start_time", "end_time", "ttft", "itl", "sse_output_speed":
-		return json.Number([]string{"1789642000.2512345", "0.125", "0", "1789642000", "0.0123456789012345678", "0.1"}[s.pick(6)])
+		return json.Number(
+			[]string{"1789642000.2512345", "0.125", "0", "1789642000", "0.0123456789012345678", "0.1"}[s.pick(6)],
+		)
 	}
 	return json.Number([]string{"0", "1", "3", "120", "65536", "2147483647"}[s.pick(6)])
 }

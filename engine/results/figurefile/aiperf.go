@@ -2,10 +2,10 @@ package figurefile
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // aiperfRecords returns the object that holds the metrics of an export of aiperf.
@@ -134,7 +134,7 @@ func (r *exportReader) aiperf(records node, key, statistic string, unit results.
 	}
 	v, err := number(n.text+" "+metric.get("unit").text, unit.Name)
 	if err == nil && v < 0 {
-		err = fmt.Errorf("%s is negative", n.text)
+		err = problem.Errorf(problem.FiguresInvalid, "%s is negative", n.text)
 	}
 	if err != nil {
 		return 0, false, r.file.fail(n.position, "%s.%s: %v", key, statistic, err)

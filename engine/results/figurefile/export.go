@@ -172,7 +172,10 @@ func readServing(r *exportReader) error {
 		return err
 	}
 	if known && completed == 0 {
-		return r.file.fail(r.root.get("completed").position, "completed: 0; a run without a completed request has no figures")
+		return r.file.fail(
+			r.root.get("completed").position,
+			"completed: 0; a run without a completed request has no figures",
+		)
 	}
 	if err := r.readRequests(completed); err != nil {
 		return err

@@ -136,8 +136,14 @@ func (f File) onlyChoice(what string) error {
 	if f.Choice == "" || f.Choice == "1" {
 		return nil
 	}
-	return problem.Errorf(problem.FiguresAmbiguous, "%s: no set %q: %s has a single one; omit #%s", f.Path, f.Choice, what,
-		f.Choice)
+	return problem.Errorf(
+		problem.FiguresAmbiguous,
+		"%s: no set %q: %s has a single one; omit #%s",
+		f.Path,
+		f.Choice,
+		what,
+		f.Choice,
+	)
 }
 
 // choose returns the index of the chosen set among those with the given names.

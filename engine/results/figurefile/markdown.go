@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -345,7 +346,7 @@ func readCell(text string, metrics []*results.Metric) ([]cellFigure, error) {
 	text, unit := splitUnit(strings.TrimSpace(text))
 	parts := strings.Split(text, " / ")
 	if len(parts) != len(metrics) {
-		return nil, fmt.Errorf("%d values, must be %d", len(parts), len(metrics))
+		return nil, problem.Errorf(problem.FiguresInvalid, "%d values, must be %d", len(parts), len(metrics))
 	}
 	var out []cellFigure
 	for i, m := range metrics {
@@ -399,8 +400,11 @@ func requests(text string) (successful, failed int, err error) {
 	text, inner, _ := strings.Cut(text, "(")
 	inner, closed := strings.CutSuffix(strings.TrimSpace(inner), ")")
 	if !closed {
-		return 0, 0, fmt.Errorf("%q: must be the number of successful requests with that of failed ones, such as 230,509 (0)",
-			text)
+		return 0, 0, problem.Errorf(
+			problem.FiguresInvalid,
+			"%q: must be the number of successful requests with that of failed ones, such as 230,509 (0)",
+			text,
+		)
 	}
 	if successful, err = count(text); err == nil {
 		failed, err = count(inner)

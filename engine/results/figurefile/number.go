@@ -1,14 +1,13 @@
 package figurefile
 
 import (
-	"errors"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // divisors are the spellings of units, by the unit of the stored value, with the number by which
@@ -32,12 +31,12 @@ func number(text, unit string) (float64, error) {
 	if suffix != "" && digits != "" {
 		var known bool
 		if divisor, known = divisors[unit][suffix]; !known {
-			return 0, fmt.Errorf("%q is not a number in %s", text, unit)
+			return 0, problem.Errorf(problem.FiguresInvalid, "%q is not a number in %s", text, unit)
 		}
 	}
 	v, err := plainNumber(digits)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not a number%s", text, err.Error())
+		return 0, problem.Errorf(problem.FiguresInvalid, "%q is not a number%s", text, err.Error())
 	}
 	if divisor != 1 {
 		v = round(v / divisor)
@@ -71,14 +70,14 @@ func plainNumber(text string) (float64, error) {
 	digits := strings.TrimLeft(text, "+-")
 	octal := len(digits) > 1 && digits[0] == '0' && isDigit(rune(digits[1]))
 	if octal || strings.ContainsAny(digits, "xXpP_") {
-		return 0, errors.New(" in decimal notation")
+		return 0, problem.New(problem.FiguresInvalid, " in decimal notation")
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	switch {
 	case err != nil && strings.ContainsAny(text, "."+separators) && !strings.ContainsAny(text, "eE"):
-		return 0, errors.New(": write it with a decimal point, such as 60,822.2 or 60822.2")
+		return 0, problem.New(problem.FiguresInvalid, ": write it with a decimal point, such as 60,822.2 or 60822.2")
 	case err != nil || math.IsNaN(v) || math.IsInf(v, 0):
-		return 0, errors.New("")
+		return 0, problem.New(problem.FiguresInvalid, "")
 	}
 	return v, nil
 }
@@ -86,7 +85,10 @@ func plainNumber(text string) (float64, error) {
 // withoutSeparators removes the separators of thousands, which must all be the same and stand
 // before each group of three digits of the whole part.
 func withoutSeparators(text string) (string, error) {
-	notGrouped := errors.New(": the separators do not group thousands; write it as 60,822.2 or 60822.2")
+	notGrouped := problem.New(
+		problem.FiguresInvalid,
+		": the separators do not group thousands; write it as 60,822.2 or 60822.2",
+	)
 	whole, fraction, point := strings.Cut(text, ".")
 	i := strings.IndexAny(whole, separators)
 	if i < 0 {
@@ -116,12 +118,16 @@ func figure(text string, m *results.Metric) (float64, error) {
 	case err != nil:
 		return 0, err
 	case v < 0:
-		return 0, fmt.Errorf("%s is negative", strings.TrimSpace(text))
+		return 0, problem.Errorf(problem.FiguresInvalid, "%s is negative", strings.TrimSpace(text))
 	case m.Unit == results.Fraction && v > 1 && !strings.Contains(text, "%"):
-		return 0, fmt.Errorf("%s must be a fraction from 0 to 1, or a percentage such as %q", strings.TrimSpace(text),
-			strconv.FormatFloat(min(v, 100), 'f', -1, 64)+"%")
+		return 0, problem.Errorf(
+			problem.FiguresInvalid,
+			"%s must be a fraction from 0 to 1, or a percentage such as %q",
+			strings.TrimSpace(text),
+			strconv.FormatFloat(min(v, 100), 'f', -1, 64)+"%",
+		)
 	case m.Unit == results.Fraction && v > 1:
-		return 0, fmt.Errorf("%s must be at most 100%%", strings.TrimSpace(text))
+		return 0, problem.Errorf(problem.FiguresInvalid, "%s must be at most 100%%", strings.TrimSpace(text))
 	}
 	return v, nil
 }
@@ -131,11 +137,11 @@ func count(text string) (int, error) {
 	v, err := plainNumber(strings.TrimSpace(text))
 	switch {
 	case err != nil:
-		return 0, fmt.Errorf("%q is not a number%s", text, err.Error())
+		return 0, problem.Errorf(problem.FiguresInvalid, "%q is not a number%s", text, err.Error())
 	case v < 0:
-		return 0, fmt.Errorf("%s is negative", text)
+		return 0, problem.Errorf(problem.FiguresInvalid, "%s is negative", text)
 	case v != math.Trunc(v) || v > 1<<53:
-		return 0, fmt.Errorf("%s is not a whole number", text)
+		return 0, problem.Errorf(problem.FiguresInvalid, "%s is not a whole number", text)
 	}
 	return int(v), nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -146,7 +147,7 @@ func (f File) readValue(doc document, path string, in field) error {
 	case path == durationPath:
 		var seconds float64
 		if seconds, err = number(in.value.text, results.Seconds.Name); err == nil && !(seconds > 0) {
-			err = fmt.Errorf("%s must be above 0", in.value.text)
+			err = problem.Errorf(problem.FiguresInvalid, "%s must be above 0", in.value.text)
 		}
 		value = seconds
 	default:
@@ -162,8 +163,12 @@ func (f File) readValue(doc document, path string, in field) error {
 // unknownKey returns an error with the key that was probably meant.
 func (f File) unknownKey(path string, in field, known []string) error {
 	if digits := strings.TrimLeft(in.key, "0123456789."); digits == "" && in.value.kind == null {
-		return f.fail(in.at, "%s: not a key but the rest of a number; in braces, quote a number with thousands separators: "+
-			`"60,822.2"`, in.key)
+		return f.fail(
+			in.at,
+			"%s: not a key but the rest of a number; in braces, quote a number with thousands separators: "+
+				`"60,822.2"`,
+			in.key,
+		)
 	}
 	section, name, nested := strings.Cut(path, ".")
 	near := ""

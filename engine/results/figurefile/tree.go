@@ -11,6 +11,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // position is a line and a column, from 1; zero if unknown.
@@ -76,7 +77,10 @@ func readYAML(data []byte) (node, error) {
 	}
 	root := doc.Content[0]
 	if root.Kind != yaml.MappingNode {
-		return node{}, errorAt(position{root.Line, root.Column}, "is neither JSON, nor a Markdown table, nor a YAML mapping")
+		return node{}, errorAt(
+			position{root.Line, root.Column},
+			"is neither JSON, nor a Markdown table, nor a YAML mapping",
+		)
 	}
 	if in.Decode(&second) == nil {
 		return node{}, errorAt(position{second.Line, second.Column}, "a second YAML document; give each its own file")
@@ -243,7 +247,7 @@ func (r *jsonReader) failed(err error) error {
 		offset = max(int(syntax.Offset)-1, 0)
 	}
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err, offset = errors.New("the file ends within a value"), len(r.data)
+		err, offset = problem.New(problem.FiguresInvalid, "the file ends within a value"), len(r.data)
 	}
 	return errorAt(r.at(max(r.seen, min(offset, len(r.data)))), "is not valid JSON: %v", err)
 }

@@ -265,7 +265,12 @@ func (p *Pairing) Text() string {
 				results.Count(s.N))
 		}
 		if s.ShiftIntervals != nil && s.N > 0 {
-			fmt.Fprintf(&b, "  %s  %s\n", texttable.AlignLeft(fmt.Sprintf("  95%% interval, %d users", s.Users), 33), s.intervalText(f))
+			fmt.Fprintf(
+				&b,
+				"  %s  %s\n",
+				texttable.AlignLeft(fmt.Sprintf("  95%% interval, %d users", s.Users), 33),
+				s.intervalText(f),
+			)
 		}
 	}
 	for _, s := range p.Shifts {
