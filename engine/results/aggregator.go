@@ -72,7 +72,8 @@ func NewAggregator() *Aggregator {
 	return &Aggregator{
 		planned: map[int]PlannedPhase{}, startTime: math.NaN(), restarts: newRestartDetector(),
 		analysis: map[string]*table{}, lineCounts: map[string]int{}, rejected: map[string]*lineIssues{},
-		outOfRange: map[string]*lineIssues{}, wrongType: map[string]*lineIssues{}, dedupedCutoff: math.Inf(-1), errorKinds: []string{"unknown"}, seriesByPhase: map[int]*phaseSeries{},
+		outOfRange: map[string]*lineIssues{}, wrongType: map[string]*lineIssues{}, dedupedCutoff: math.Inf(-1),
+		errorKinds: []string{"unknown"}, seriesByPhase: map[int]*phaseSeries{},
 	}
 }
 

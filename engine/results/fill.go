@@ -108,7 +108,10 @@ func (r *Request) fill(live *Request, missing rowFlags) {
 		to   *float64
 		from float64
 	}{
-		{lacksEnd, &r.End, live.End}, {lacksTTFT, &r.TTFT, live.TTFT}, {lacksITL, &r.ITL, live.ITL}, {lacksSSE, &r.SSE, live.SSE},
+		{lacksEnd, &r.End, live.End},
+		{lacksTTFT, &r.TTFT, live.TTFT},
+		{lacksITL, &r.ITL, live.ITL},
+		{lacksSSE, &r.SSE, live.SSE},
 	} {
 		if lacks(v.flag) {
 			*v.to = v.from

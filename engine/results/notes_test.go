@@ -28,7 +28,10 @@ func TestClientNotes(t *testing.T) {
 			notes: `{"\u001b[31m":{"requests":1,"share":0.5}}`,
 			want:  []string{`the client reports "\x1b[31m" in 1 successful request(s) (50.0 %)`},
 		},
-		{name: "other content", notes: `{"a":1,"b":{"requests":-1,"share":0.5},"c":{"requests":1,"share":7}}`, want: []string{}},
+		{
+			name: "other content", want: []string{},
+			notes: `{"a":1,"b":{"requests":-1,"share":0.5},"c":{"requests":1,"share":7}}`,
+		},
 		{name: "a text", notes: `"fine"`, want: []string{}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

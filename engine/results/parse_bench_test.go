@@ -8,7 +8,8 @@ import (
 // BenchmarkParseRow parses a row in several spellings. The spaced one must not take more
 // than a tenth longer than the compact one.
 func BenchmarkParseRow(b *testing.B) {
-	compact := `{"phase_idx":0,"concurrency":20000,"conversation_id":"coding-agent-007","conversation_idx":12,"user_id":1207,` +
+	compact := `{"phase_idx":0,"concurrency":20000,"conversation_id":"coding-agent-007","conversation_idx":12,` +
+		`"user_id":1207,` +
 		`"request_id":"0000000003a7","start_time":1789000123.2774284,"end_time":1789000128.5926788,` +
 		`"server_input_tokens":40544,"server_output_tokens":305,"server_cached_tokens":12345,"ttft":1.348123,` +
 		`"itl":0.012345678901234567,"sse_output_speed":138.34567890123456,"success":true,` +

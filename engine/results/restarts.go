@@ -105,7 +105,7 @@ func (s *restartDetector) checkUser(r *Request) {
 	if !before.known || again {
 		return
 	}
-	first := r.Conversation == before.conversation && r.Turn == before.turn
+	first := before.firstIs(r)
 	same := first && r.Pass == before.firstPass && r.Pass != 0 // the request itself, which occurs once in a client start
 	switch {
 	case same || first && r.Pass != before.pass:
@@ -116,14 +116,23 @@ func (s *restartDetector) checkUser(r *Request) {
 		s.dismissCandidate() // the user continued its trajectory
 		return
 	}
-	few := s.users.n == 1 && d.gap < longIdleGap && !same
-	if few || d.repeats < min(minRestartedUsers, s.users.n) && d.repeats+d.newTrajectories < minRestartedUsers {
+	if s.users.n == 1 && d.gap < longIdleGap && !same || !d.confirmed(s.users.n) {
 		return
 	}
 	kept := *s
 	s.restart(d.lastStart)
 	s.seen, s.concurrency, s.users = true, kept.concurrency, d.users
 	s.lastStart, s.lastEnd = kept.lastStart, kept.lastEnd
+}
+
+// firstIs reports whether a request is the first one of the user's trajectory, in any pass.
+func (t *userTrace) firstIs(r *Request) bool {
+	return r.Conversation == t.conversation && r.Turn == t.turn
+}
+
+// confirmed reports whether enough of the users started over.
+func (c *candidateRestart) confirmed(users int) bool {
+	return c.repeats >= min(minRestartedUsers, users) || c.repeats+c.newTrajectories >= minRestartedUsers
 }
 
 // dismissCandidate discards the candidate: the gap was not a restart.

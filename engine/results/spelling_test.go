@@ -261,7 +261,9 @@ func (s *speller) fieldValue(key string) any {
 	}
 	switch key {
 	case "conversation_id", "request_id", "error_kind":
-		return []string{"c", "coding-agent-001", "", "\u00e4/\U0001F600\"\\\x01", strings.Repeat("long", 30), "time_out"}[s.pick(6)]
+		return []string{
+			"c", "coding-agent-001", "", "\u00e4/\U0001F600\"\\\x01", strings.Repeat("long", 30), "time_out",
+		}[s.pick(6)]
 	case "success", "has_output":
 		return s.pick(2) == 0
 	case "start_time", "end_time", "ttft", "itl", "sse_output_speed":
@@ -283,7 +285,8 @@ func (s *speller) anything(levels int) any {
 		return "3"
 	case 3, 4:
 		return json.Number([]string{
-			"-1", "1.5", "-0", "1e999", "-1e999", "1e-400", "2147483648", "123456789012345678901234567890", "4000000001", "99999999999",
+			"-1", "1.5", "-0", "1e999", "-1e999", "1e-400", "2147483648", "123456789012345678901234567890", "4000000001",
+			"99999999999",
 		}[s.pick(10)])
 	case 5:
 		return strings.Repeat("text \"quoted\" \\", s.pick(12))

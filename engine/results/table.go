@@ -61,7 +61,8 @@ type extent struct {
 
 func newExtent() extent {
 	return extent{
-		minPhase: math.MaxUint16, firstStart: math.Inf(1), lastStart: math.Inf(-1), firstEnd: math.Inf(1), lastEnd: math.Inf(-1),
+		minPhase: math.MaxUint16, firstStart: math.Inf(1), lastStart: math.Inf(-1),
+		firstEnd: math.Inf(1), lastEnd: math.Inf(-1),
 	}
 }
 

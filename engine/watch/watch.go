@@ -290,7 +290,8 @@ func (f *follower) activityChanged() bool {
 func lastActivity(logs string) time.Time {
 	var at time.Time
 	for _, path := range []string{
-		results.RequestsPath(results.OutputDir(logs)), filepath.Join(logs, "benchmark.out"), filepath.Join(logs, "client.log"),
+		results.RequestsPath(results.OutputDir(logs)), filepath.Join(logs, "benchmark.out"),
+		filepath.Join(logs, "client.log"),
 	} {
 		if info, err := os.Stat(path); err == nil {
 			at = later(at, info.ModTime())
