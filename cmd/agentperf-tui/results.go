@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,7 +19,8 @@ func resultsCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "results RUN", Short: "Show the figures of each phase", Args: usage(cobra.ExactArgs(1)),
 		Long: `Show the figures of each phase, recomputed from the request rows. RUN is a run, a log
-directory, a harness run directory or the output directory of the client.`,
+directory, a harness run directory or the output directory of the client. If there are no
+figures, the exit code is 1.`,
 		Example: `  agentperf-tui results dsv4_12345
   agentperf-tui results results/bm_dsv4/c1010 --json`,
 	}
@@ -37,15 +39,17 @@ directory, a harness run directory or the output directory of the client.`,
 		}
 		tiers := results.TierResults(run.Phases, e.Tiers())
 		if a.json {
-			return a.print(struct {
+			err = a.print(struct {
 				results.Run
 				Tiers    []results.TierResult `json:"tiers,omitempty"`
 				Identity *identity.Identity   `json:"identity,omitempty"`
 			}{run, tiers, recorded(id)})
+		} else {
+			a.say("%s", run.Text())
+			a.identity(id)
+			err = a.tiers(tiers)
 		}
-		a.say("%s", run.Text())
-		a.identity(id)
-		return a.tiers(tiers)
+		return cmp.Or(err, run.WithoutFigures(args[0]))
 	}
 	return cmd
 }

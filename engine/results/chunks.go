@@ -231,9 +231,14 @@ func (in *chunkReader) parseLine(line []byte, p *parsedChunk) {
 	}
 }
 
+// isObject reports whether a line is a complete JSON object.
+func isObject(line []byte) bool {
+	return jsonrow.Members(jsonrow.TrimBOM(line), func(_, _ []byte, _ int) error { return nil }) == nil
+}
+
 // parseLastLine parses a line without a newline. It returns false if the line is incomplete.
 func (in *chunkReader) parseLastLine(line []byte, p *parsedChunk) bool {
-	if jsonrow.Members(jsonrow.TrimBOM(line), func(_, _ []byte, _ int) error { return nil }) != nil {
+	if !isBlank(line) && !isObject(line) {
 		p.lines--
 		return false
 	}

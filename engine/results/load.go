@@ -183,7 +183,7 @@ func (l *loader) loadManifest(path string) error {
 	}
 	for line := range bytes.Lines(data) {
 		line, ended := bytes.CutSuffix(line, []byte("\n"))
-		if !ended && !json.Valid(line) {
+		if !ended && !isObject(line) {
 			l.notes = append(l.notes, ManifestFile+": incomplete last line not counted")
 			continue
 		}

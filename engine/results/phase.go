@@ -15,8 +15,9 @@ type Run struct {
 	Partial          string   `json:"partial,omitempty"` // why the results are incomplete; empty if complete or unknown
 	Phases           []Phase  `json:"phases"`            // by index
 	EarlierStartRows int      `json:"earlier_start_rows"`
-	Errors           []string `json:"errors"`   // contradictions in the output
-	Warnings         []string `json:"warnings"` // lines and files that were not counted
+	Unreadable       int      `json:"unreadable_rows,omitempty"` // lines of request rows that could not be parsed
+	Errors           []string `json:"errors"`                    // contradictions in the output
+	Warnings         []string `json:"warnings"`                  // lines and files that were not counted
 }
 
 // Phase holds the figures of one phase, which has one concurrency level.
@@ -109,6 +110,9 @@ func (agg *Aggregator) Snapshot(now time.Time) Run {
 		return run
 	}
 	run.EarlierStartRows = agg.spans.earlierRows
+	for _, t := range agg.tables() {
+		run.Unreadable += t.unreadable.total()
+	}
 	if n := agg.live.duplicates.count(); n > 0 {
 		run.Warnings = append(run.Warnings,
 			fmt.Sprintf("%s: %d duplicate row(s) not counted", RequestsFile, n))
@@ -389,7 +393,11 @@ func (b *phaseBuilder) useStatistics() {
 		}
 		p.Figures = append(p.Figures, f)
 	}
-	if b.stats == nil {
+	switch {
+	case b.stats == nil && p.Unreadable > 0:
+		b.invalid(UnreadableRows, "none of the %s request rows could be read", Count(p.Unreadable))
+		return
+	case b.stats == nil:
 		b.invalid(RowsMissing, "no request rows for this phase")
 		return
 	}

@@ -11,6 +11,7 @@ type span struct {
 	first       float64 // earliest start_time, Unix s; NaN if unknown
 	last        float64 // latest end_time, Unix s; NaN if unknown
 	concurrency int32   // of the first row that has one; -1 if none has
+	noPhase     int     // number of rows whose phase is unknown; they are counted in phase 0
 }
 
 // spans holds the spans of all phases, for a number of rows and a client start.
@@ -48,7 +49,10 @@ func (agg *Aggregator) updateSpans() error {
 				s = newSpan()
 				parts[w][int(r.phase)] = s
 			}
-			one := span{1, r.Start, r.End, r.concurrency}
+			one := span{total: 1, first: r.Start, last: r.End, concurrency: r.concurrency}
+			if r.flags&noPhase != 0 {
+				one.noPhase = 1
+			}
 			if r.noStartTime {
 				one.first = math.NaN()
 			}
@@ -79,6 +83,7 @@ func newSpan() *span { return &span{first: math.NaN(), last: math.NaN(), concurr
 // merge adds the rows of o, which come later in file order.
 func (s *span) merge(o *span) {
 	s.total += o.total
+	s.noPhase += o.noPhase
 	if o.first < s.first || math.IsNaN(s.first) {
 		s.first = o.first
 	}

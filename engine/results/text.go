@@ -3,10 +3,12 @@ package results
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/percentile"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
 
@@ -21,7 +23,11 @@ func (r Run) Text() string {
 		b.WriteString(p.Text())
 		b.WriteByte('\n')
 	}
-	if len(r.Phases) == 0 {
+	switch {
+	case len(r.Phases) > 0:
+	case r.Unreadable > 0:
+		fmt.Fprintf(&b, "none of the %s request rows could be read\n", Count(r.Unreadable))
+	default:
 		b.WriteString("no requests since the last client start\n")
 	}
 	writeList(&b, "error", r.Errors)
@@ -32,7 +38,7 @@ func (r Run) Text() string {
 // Text formats the phase, see [Run.Text].
 func (p Phase) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "phase %d, concurrency %s\n", p.Index, Count(p.Concurrency))
+	fmt.Fprintf(&b, "phase %d, concurrency %s%s\n", p.Index, Count(p.Concurrency), p.unreadableText())
 	if p.Partial != "" {
 		fmt.Fprintf(&b, "  PARTIAL   %s\n", p.Partial)
 	}
@@ -58,6 +64,37 @@ func (p Phase) Text() string {
 	writeList(&b, "  invalid", p.Figures.invalidTexts())
 	writeList(&b, "  note", p.Warnings)
 	return b.String()
+}
+
+// unreadableText returns the share of rows that could not be read, for the first line.
+func (p Phase) unreadableText() string {
+	if p.Unreadable == 0 {
+		return ""
+	}
+	all := p.Total + p.Unreadable
+	if slices.Contains(p.Warnings, noRows) { // the total is as stated by the client
+		all = p.Unreadable
+	}
+	return fmt.Sprintf(": %s of the rows could not be read (%s of %s)",
+		Percent(float64(p.Unreadable)/float64(all)), Count(p.Unreadable), Count(all))
+}
+
+// WithoutFigures returns why the run at a path has no figures, or nil if a phase has any.
+func (r Run) WithoutFigures(path string) error {
+	for _, p := range r.Phases {
+		if slices.ContainsFunc(p.Figures, func(f Figure) bool { return !math.IsNaN(f.Value) }) {
+			return nil
+		}
+	}
+	id, why := problem.ResultsNotFound, "no request has ended since the last client start; look at the log of the client"
+	switch {
+	case r.Unreadable > 0 && !slices.ContainsFunc(r.Phases, func(p Phase) bool { return p.Total > 0 }):
+		id = problem.RowsUnreadable
+		why = fmt.Sprintf("none of the %s request rows could be read; the notes name the first one", Count(r.Unreadable))
+	case len(r.Phases) > 0 && len(r.Phases[0].Invalid) > 0:
+		why = fmt.Sprintf("phase %d: %s", r.Phases[0].Index, strings.Join(r.Phases[0].Invalid, "; "))
+	}
+	return problem.Errorf(id, "read results: %s: no figures: %s", path, why)
 }
 
 // invalidTexts returns the reasons, each with the labels of its figures.

@@ -36,6 +36,15 @@ func (u *unreadable) add(t *table, n int) {
 	u.runs = append(u.runs, r)
 }
 
+// total returns the number of lines.
+func (u *unreadable) total() int {
+	n := 0
+	for _, r := range u.runs {
+		n += r.n
+	}
+	return n
+}
+
 // count returns the number of lines of a phase since a client start. Lines before the first
 // row count for every phase.
 func (u *unreadable) count(phase int, cutoff float64) int {

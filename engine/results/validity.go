@@ -22,6 +22,7 @@ func (b *phaseBuilder) validate(s *measuredSums) error {
 		b.add(newReason(UnreadableRows, float64(n)/float64(s.measured+n), "%s of %s rows could not be read",
 			Count(n), Count(b.span.total+n)))
 	}
+	b.checkUnknownPhases(s.measured)
 	w := p.Window
 	if w == nil {
 		b.invalid(WindowInvalid, "measuring window unknown: no manifest row, statistics file or plan for this phase")
@@ -68,6 +69,20 @@ func (b *phaseBuilder) checkLength() {
 	if w != nil && w.Seconds < least {
 		b.invalid(WindowInvalid, "measuring window too short: %.1f s, must be at least %.1f s", w.Seconds, least)
 	}
+}
+
+// checkUnknownPhases adds a reason if rows may belong to another phase than the one they are counted in.
+func (b *phaseBuilder) checkUnknownPhases(measured int) {
+	zero := b.agg.spans.phases[0]
+	if zero == nil || zero.noPhase == 0 || len(b.agg.phaseIndices()) == 1 {
+		return
+	}
+	n, id := zero.noPhase, UnreadableRows
+	if b.phase.Index == 0 {
+		id = OutOfRange
+	}
+	b.add(newReason(id, min(1, float64(n)/float64(max(1, measured))),
+		"the phase of %s row(s) is unknown; they are counted in phase 0", Count(n)))
 }
 
 // checkWindow adds the reasons for an estimated window and for parts of it without rows.

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestResultsWithoutFigures checks the exit code and the reason if nothing could be read,
+// and that a part of the rows is enough.
+func TestResultsWithoutFigures(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	const manifest = `{"phase_idx": 0, "settling_end": 1000, "actual_phase_end": 1010}` + "\n"
+	const row = `{"user_id": 0, "start_time": 1001, "end_time": 1002, "server_output_tokens": 200, "ttft": 0.5, ` +
+		`"success": true}` +
+		"\n"
+	for _, tt := range []struct {
+		name, rows string
+		code       int
+		head, err  string
+	}{
+		{"all rows", row, 0, "phase 0, concurrency 0\n", ""},
+		{"half of the rows", row + row[1:], 0, "phase 0, concurrency 0: 50% of the rows could not be read (1 of 2)\n", ""},
+		{
+			"no row", row[1:] + row[2:], 1, "phase 0, concurrency 0: 100% of the rows could not be read (2 of 2)\n",
+			"no figures: none of the 2 request rows could be read; the notes name the first one [rows-unreadable]\n",
+		},
+		{
+			"no rows yet", "", 1, "phase 0, concurrency 0\n",
+			"no figures: phase 0: no request rows for this phase [results-not-found]\n",
+		},
+	} {
+		dir := tt.name + "/agentperf/"
+		if err := os.MkdirAll(s.path(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		s.write(dir+"requests.jsonl", tt.rows)
+		s.write(dir+"phase_manifest.jsonl", manifest)
+		out := s.want(tt.code, "results", s.path(tt.name))
+		silent := tt.err == ""
+		if !strings.HasPrefix(out.stdout, tt.head) || !strings.HasSuffix(out.stderr, tt.err) || (out.stderr == "") != silent {
+			t.Errorf("%s:\n%s\n%s", tt.name, out.stdout, out.stderr)
+		}
+		json := s.want(tt.code, "results", s.path(tt.name), "--json")
+		if !strings.HasPrefix(json.stdout, "{") || (json.stderr == "") != silent {
+			t.Errorf("%s:\n%s\n%s", tt.name, json.stdout, json.stderr)
+		}
+	}
+}
