@@ -62,9 +62,10 @@ func Start(t testing.TB, w, h int, cmd *exec.Cmd) *Terminal {
 		<-term.done
 		_ = cmd.Wait()
 		// The emulator's Close must not be called during its Read. A last query makes Read
-		// return instead.
+		// return instead. The cancel characters end a character or a sequence of which a killed
+		// program wrote only a part; it would swallow the query.
 		ending.Store(true)
-		_, _ = term.emu.WriteString("\x1b[c")
+		_, _ = term.emu.WriteString("\x18\x18\x18\x18\x1b[c")
 		<-replies
 		if err := f.Close(); err != nil {
 			t.Log(err)
