@@ -376,6 +376,11 @@ func TestCancelKeepsMeasuredRequests(t *testing.T) {
 	if u := until(lines, "measuring"); u.Status.State != "measuring" {
 		t.Fatalf("the run did not start to measure: %+v", u.Status)
 	}
+	for deadline := time.Now().Add(30 * time.Second); s.run("results", id).code != 0; time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("no request was measured")
+		}
+	}
 	all := pids(t, dir)
 	o := s.want(0, "cancel", id, "--yes")
 	if !strings.Contains(o.stdout, "cancelled") {
