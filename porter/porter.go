@@ -2,7 +2,7 @@
 // where each field comes from.
 //
 // Each field is derived from evidence in the artifacts. Both YAML files, the provenance report and
-// the list of open questions are written from the same fields. A value that can't be found becomes
+// the list of open questions are written from the same fields. A value that is not found becomes
 // a question. The same directory and options give the same bytes on any machine. The package prints
 // nothing and starts no process.
 package porter
