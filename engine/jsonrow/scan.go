@@ -65,7 +65,12 @@ func (s *Scanner) expected(what string) error {
 }
 
 // TrimBOM returns data without the byte-order mark that some programs write at the start of a file.
-func TrimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\ufeff")) }
+func TrimBOM(data []byte) []byte {
+	if len(data) == 0 || data[0] != 0xef {
+		return data
+	}
+	return bytes.TrimPrefix(data, []byte("\ufeff"))
+}
 
 // SkipSpace skips white space.
 func (s *Scanner) SkipSpace() {

@@ -5,8 +5,9 @@ import (
 	"sync"
 )
 
-// partKeys is the number of keys that are deduplicated at a time, which bounds memory.
-const partKeys = 1 << 19
+// partKeys is the number of keys that are deduplicated at a time, which bounds memory. With the
+// margin of a part, they fit in a set of 2^20 slots.
+const partKeys = 500_000
 
 // keySet is a set of hashes other than 0. It uses open addressing and is at most half full.
 type keySet struct {
@@ -174,7 +175,7 @@ type partDeduper struct {
 // table deduplicates the keys of a part in one table; more is true if other tables follow.
 func (r *partDeduper) table(t *table, part int, more bool) error {
 	r.tableKeys.clear()
-	r.tableKeys.reserve(t.n / r.parts * 9 / 8)
+	r.tableKeys.reserve(t.n / r.parts * 33 / 32)
 	mask, want := uint64(r.parts-1), uint64(part)
 	err := t.scanKeys(0, r.cutoff, func(row int, keys []uint64) {
 		for i, key := range keys {

@@ -93,4 +93,6 @@ func (agg *Aggregator) AddManifestRow(line []byte) error {
 }
 
 // isBlank reports whether a line contains only white space and a byte-order mark.
-func isBlank(line []byte) bool { return len(bytes.TrimSpace(jsonrow.TrimBOM(line))) == 0 }
+func isBlank(line []byte) bool {
+	return (len(line) == 0 || line[0] != '{') && len(bytes.TrimSpace(jsonrow.TrimBOM(line))) == 0
+}

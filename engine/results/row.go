@@ -169,13 +169,16 @@ func (s fieldSet) lacking() rowFlags {
 	return lacks
 }
 
-// quotedNames are the names with quotes and colon, as the client writes them.
-var quotedNames = func() (written [unknownField + 1]string) {
+// compactNames are the names with quotes and colon, as the client writes them, and spacedNames
+// with a space after the colon, as Python does by default.
+var compactNames, spacedNames = quotedNames(":"), quotedNames(": ")
+
+func quotedNames(colon string) (written [unknownField + 1]string) {
 	for f, name := range fieldNames {
-		written[f] = strconv.Quote(name) + ":"
+		written[f] = strconv.Quote(name) + colon
 	}
 	return written
-}()
+}
 
 func fieldOf(key []byte) field {
 	for f, name := range fieldNames {
@@ -198,7 +201,7 @@ func (r *rowParser) parse() error {
 	if err := r.Open(); err != nil {
 		return err
 	}
-	expected, seen := phaseField, fieldSet(0)
+	expected, seen, names := phaseField, fieldSet(0), &compactNames
 	for {
 		more, err := r.More()
 		if err != nil || !more {
@@ -206,23 +209,27 @@ func (r *rowParser) parse() error {
 			return err
 		}
 		f := expected
-		if name := quotedNames[expected]; name != "" && bytes.HasPrefix(r.Line[r.At:], []byte(name)) {
-			if r.At += len(name); r.At < len(r.Line) && r.Line[r.At] <= ' ' {
-				r.SkipSpace()
-			}
+		if name := names[f]; name != "" && bytes.HasPrefix(r.Line[r.At:], []byte(name)) {
+			r.At += len(name)
+			expected++
 		} else {
 			key, err := r.Key()
 			if err != nil {
 				return err
 			}
-			f = fieldOf(key)
-		}
-		if f != unknownField {
-			expected = f + 1
+			if f = fieldOf(key); f != unknownField {
+				expected = f + 1
+			}
 		}
 		again := seen.has(f)
 		if seen.add(f); !again && r.parseFast(f) {
 			continue
+		}
+		if r.At < len(r.Line) && r.Line[r.At] <= ' ' {
+			names = &spacedNames
+			if r.SkipSpace(); !again && r.parseFast(f) {
+				continue
+			}
 		}
 		from := r.At
 		if err := r.Value(); err != nil {
@@ -338,26 +345,26 @@ func note(first *string, f field, value []byte) {
 
 // setField sets a field to a scanned value, or to unknown if the value is null or invalid.
 func (r *rowParser) setField(f field, value []byte) (ok valueState) {
-	if to := r.numberField(f); to != nil {
-		*to, ok = parseNumber(value, maxValue(f))
+	switch f {
+	case conversationField:
+		r.conversation, ok = parseID(value)
+		return ok
+	case requestIDField:
+		r.requestID, ok = parseID(value)
+		return ok
+	case successField:
+		return r.setIfFalse(successFalse, value)
+	case hasOutputField:
+		return r.setIfFalse(noOutput, value)
+	case kindField:
+		r.out.errorKind, ok = parseKind(value)
 		return ok
 	}
 	if to := r.countField(f); to != nil {
 		*to, ok = parseWhole(value, math.MaxInt32)
 		return ok
 	}
-	switch f {
-	case conversationField:
-		r.conversation, ok = parseID(value)
-	case requestIDField:
-		r.requestID, ok = parseID(value)
-	case kindField:
-		r.out.errorKind, ok = parseKind(value)
-	case successField:
-		ok = r.setIfFalse(successFalse, value)
-	case hasOutputField:
-		ok = r.setIfFalse(noOutput, value)
-	}
+	*r.numberField(f), ok = parseNumber(value, maxValue(f))
 	return ok
 }
 

@@ -123,6 +123,9 @@ func (t *table) appendBlock() error {
 			return err
 		}
 		next, t.blocks[full-1] = t.blocks[full-1], nil
+		if full == residentBlocks {
+			runtime.GC() // the memory of the other blocks is used for what follows
+		}
 	}
 	if next == nil {
 		next = new(block)

@@ -74,7 +74,8 @@ func (b *phaseBuilder) checkLength() {
 // checkUnknownPhases adds a reason if rows may belong to another phase than the one they are counted in.
 func (b *phaseBuilder) checkUnknownPhases(measured int) {
 	zero := b.agg.spans.phases[0]
-	if zero == nil || zero.noPhase == 0 || len(b.agg.phaseIndices()) == 1 {
+	later := func(m manifestRow) bool { return m.Phase > 0 }
+	if zero == nil || zero.noPhase == 0 || len(b.agg.spans.phases) == 1 && !slices.ContainsFunc(b.agg.manifest, later) {
 		return
 	}
 	n, id := zero.noPhase, UnreadableRows
