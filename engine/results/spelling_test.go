@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"hash/maphash"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -166,18 +166,39 @@ func (r *reference) id(key string) uint32 {
 	case string:
 		text = v
 	case json.Number:
-		text = string(v)
-		if f, err := v.Float64(); err != nil {
+		f, err := v.Float64()
+		if err != nil {
 			r.outOfRange = true
 			return 0
-		} else if strings.Trim(text, "0123456789") != "" {
-			text = strconv.FormatFloat(f+0, 'f', -1, 64)
+		}
+		if text = "0"; f != 0 {
+			text = exactNumber(string(v))
 		}
 	default:
 		r.wrongType = true
 		return 0
 	}
 	return uint32(maphash.String(seed, text) >> 32)
+}
+
+// exactNumber returns a number as a whole number of at most 64 digits, or as the shortest
+// whole number and an exponent.
+func exactNumber(text string) string {
+	exact, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return text
+	}
+	ten := big.NewRat(10, 1)
+	places := 0
+	for ; !exact.IsInt(); places++ {
+		exact.Mul(exact, ten)
+	}
+	digits := exact.Num().String()
+	if sign := strings.Count(digits, "-"); places == 0 && len(digits)-sign <= 64 {
+		return digits
+	}
+	short := strings.TrimRight(digits, "0")
+	return fmt.Sprintf("%se%d", short, len(digits)-len(short)-places)
 }
 
 func (r *reference) isFalse(key string) bool {
@@ -286,8 +307,8 @@ func (s *speller) anything(levels int) any {
 	case 3, 4:
 		return json.Number([]string{
 			"-1", "1.5", "-0", "1e999", "-1e999", "1e-400", "2147483648", "123456789012345678901234567890", "4000000001",
-			"99999999999",
-		}[s.pick(10)])
+			"99999999999", "1e-99999999999999999999", "0e99999999999999999999", "-12.5e-300",
+		}[s.pick(13)])
 	case 5:
 		return strings.Repeat("text \"quoted\" \\", s.pick(12))
 	}

@@ -1,8 +1,11 @@
 package results
 
 import (
+	"bytes"
+	"fmt"
 	"hash/maphash"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/agentperf/agentperf-tui/engine/jsonrow"
@@ -74,14 +77,45 @@ func parseID(value []byte) (uint64, valueState) {
 		value = text
 	case c != '-' && !jsonrow.IsDigit(c):
 		return 0, valueOfWrongType
-	case !isDigits(value):
-		f, ok := number(value)
-		if math.IsNaN(f) {
+	case !isDigits(value) || len(value) > maxPlainDigits:
+		switch f, ok := number(value); {
+		case math.IsNaN(f):
 			return 0, ok
+		case f == 0:
+			value = []byte("0")
+		default:
+			value = plainNumber(value)
 		}
-		value = strconv.AppendFloat(nil, f+0, 'f', -1, 64) // 12 is also written 12.0
 	}
 	return max(1, maphash.Bytes(seed, value)), valueValid
+}
+
+// maxPlainDigits is the length of whole numbers that plainNumber writes without an exponent.
+const maxPlainDigits = 64
+
+// plainNumber returns the one spelling of a number that is not 0 as a float64: 12 for 12.0 and
+// 1.2e1, 12e-1 for 1.20.
+func plainNumber(value []byte) []byte {
+	digits, negative := bytes.CutPrefix(value, []byte("-"))
+	exponent := 0
+	if e := bytes.IndexAny(digits, "eE"); e >= 0 {
+		exponent, _ = strconv.Atoi(string(digits[e+1:])) // in the range of a float64
+		digits = digits[:e]
+	}
+	whole, fraction, _ := bytes.Cut(digits, []byte("."))
+	exponent -= len(fraction)
+	digits = bytes.TrimLeft(slices.Concat(whole, fraction), "0")
+	short := bytes.TrimRight(digits, "0")
+	exponent += len(digits) - len(short)
+	if exponent >= 0 && len(short)+exponent <= maxPlainDigits {
+		short = append(short, bytes.Repeat([]byte("0"), exponent)...)
+	} else {
+		short = fmt.Appendf(short, "e%d", exponent)
+	}
+	if negative {
+		short = append([]byte("-"), short...)
+	}
+	return short
 }
 
 func isDigits(value []byte) bool {
