@@ -9,7 +9,7 @@ import (
 // Severity is the severity of a diagnostic.
 type Severity string
 
-// An Error prevents a submit. A Warning does not. A Note is for information only.
+// An Error prevents a submission. A Warning does not. A Note is for information only.
 const (
 	Error   Severity = "error"
 	Warning Severity = "warning"

@@ -49,13 +49,13 @@ var submitEntries = []Entry{
 		Remedy: "Try again; nothing was changed unless the message says so.",
 	},
 	{
-		ID: SubmitUnconfirmed, Title: "submit not confirmed",
+		ID: SubmitUnconfirmed, Title: "submission not confirmed",
 		Cause:  "sbatch did not answer, and the job was not found.",
 		Remedy: "Run apply again: it looks for the job before it submits another one.",
 	},
 	{
-		ID: SubmitUnfinished, Title: "earlier submit unfinished",
-		Cause:  "An earlier submit stopped before its run was recorded.",
+		ID: SubmitUnfinished, Title: "earlier submission unfinished",
+		Cause:  "An earlier submission stopped before its run was recorded.",
 		Remedy: "See the message; nothing more was submitted.",
 	},
 	{

@@ -38,7 +38,7 @@ func markdown() string {
 		}
 	}
 	b.WriteString("## Pitfalls\n\n`check` reports a pitfall under the name of its rule. A pitfall without a rule " +
-		"can't be checked before the submit.\n`TestEachRule` in `recipes/check` has an example of each rule.\n\n")
+		"can't be checked before the submission.\n`TestEachRule` in `recipes/check` has an example of each rule.\n\n")
 	b.WriteString("| # | area | pitfall | rule | severity | fix, or why it can't be checked |\n" +
 		"| --- | --- | --- | --- | --- | --- |\n")
 	for _, others := range []bool{false, true} {
