@@ -276,7 +276,7 @@ func TestClosedScreenOpensNothing(t *testing.T) {
 	if len(r.m.stack) != 1 || r.m.dialog != nil {
 		t.Errorf("stack %d, dialog %v", len(r.m.stack), r.m.dialog)
 	}
-	r.m.Update(screenMsg{99, ui.Toast{Text: "the submit failed", Role: ui.Bad}})
+	r.m.Update(screenMsg{99, ui.Toast{Text: "the submission failed", Role: ui.Bad}})
 	if r.m.toast == nil {
 		t.Error("the toast of a closed screen was dropped")
 	}

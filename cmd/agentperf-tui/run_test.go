@@ -491,6 +491,6 @@ func TestApplyRefusals(t *testing.T) {
 		t.Errorf("open placeholder: exit %d %s", o.code, o.stderr)
 	}
 	if entries, err := os.ReadDir(s.path("outputs")); err == nil && len(entries) > 0 {
-		t.Errorf("refused submits left files: %v", entries)
+		t.Errorf("refused submissions left files: %v", entries)
 	}
 }

@@ -1,6 +1,6 @@
-// Package rundir defines the layout of a run directory, the interface between submit, job and user:
-// the names of its files, how it is staged and published, and the record that identifies a run.
-// It does not interpret the files.
+// Package rundir defines the layout of a run directory, the interface between submission, job and
+// user: the names of its files, how it is staged and published, and the record that identifies a
+// run. It does not interpret the files.
 package rundir
 
 import (
@@ -54,7 +54,7 @@ type Record struct {
 	// Comment and Cluster distinguish a Slurm job from another one with the same id.
 	Comment string `json:"comment,omitempty"`
 	Cluster string `json:"cluster,omitempty"`
-	// Options of the submit, so that the run can be submitted again.
+	// Options of the submission, so that the run can be submitted again.
 	Smoke   bool    `json:"smoke,omitempty"`
 	Users   int     `json:"users,omitempty"`   // local run: users of the highest level
 	Seconds float64 `json:"seconds,omitempty"` // local run: duration of a phase

@@ -58,7 +58,7 @@ func TestStageRemovesItsFilesOnError(t *testing.T) {
 	}
 }
 
-// Concurrent submits into one output directory do not disturb each other.
+// Concurrent submissions into one output directory do not disturb each other.
 func TestConcurrentSubmits(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()

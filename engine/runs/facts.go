@@ -29,7 +29,7 @@ type Facts struct {
 	Nodes         string    // number and names
 	Client        string    // commit
 	Tools         string    // versions of the programs of the run
-	Date          time.Time // of the submit; zero if unknown
+	Date          time.Time // of the submission; zero if unknown
 }
 
 // Facts reads the facts of a run from its directory. Those that are missing, or that this user must

@@ -21,8 +21,8 @@ import (
 // commentPrefix is the start of every job comment, before a unique id.
 const commentPrefix = "agentperf-tui:"
 
-// attempt is a submit in progress. Its file exists from before sbatch is called until the run is
-// recorded. If the submit is interrupted, the next one finds the file and finishes it first.
+// attempt is a submission in progress. Its file exists from before sbatch is called until the run is
+// recorded. If the submission is interrupted, the next one finds the file and finishes it first.
 type attempt struct {
 	Staged string        `json:"staged"`
 	Base   string        `json:"base"`
@@ -33,7 +33,7 @@ type attempt struct {
 func (s *Submitter) attemptDir() string { return filepath.Join(s.opt.State, "submitting") }
 
 // newAttempt stages the files of a run and records the attempt to submit it, with the comment
-// that identifies its job. The caller must call done at the end of the submit, as for record.
+// that identifies its job. The caller must call done at the end of the submission, as for record.
 func (s *Submitter) newAttempt(
 	ctx context.Context, p *draft.Pair, pl *plan.Plan, rec rundir.Record, programs ...rundir.Program,
 ) (at attempt, done func(), err error) {
@@ -55,14 +55,14 @@ func (s *Submitter) newAttempt(
 }
 
 // record writes the attempt to its file and locks it. The lock shows other programs that the
-// submit is in progress; done releases it.
+// submission is in progress; done releases it.
 func (a attempt) record() (done func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(a.path), 0o755); err != nil {
-		return nil, fmt.Errorf("record submit: %w", err)
+		return nil, fmt.Errorf("record submission: %w", err)
 	}
 	lock := flock.New(a.path + ".lock")
 	if err := lock.Lock(); err != nil {
-		return nil, fmt.Errorf("record submit: %w", err)
+		return nil, fmt.Errorf("record submission: %w", err)
 	}
 	if err := smallfile.WriteJSON(a.path, a, 0o600); err != nil {
 		return nil, errors.Join(err, lock.Unlock())
@@ -75,13 +75,13 @@ func (a attempt) discard() error { return errors.Join(os.RemoveAll(a.Staged), a.
 
 func (a attempt) remove() error { return errors.Join(os.Remove(a.path), os.Remove(a.path+".lock")) }
 
-// finishInterrupted finishes interrupted submits. If it has finished one whose job was queued,
+// finishInterrupted finishes interrupted submissions. If it has finished one whose job was queued,
 // it returns an error: a user who submits again because of the interruption must not get two
 // runs.
 func (s *Submitter) finishInterrupted(ctx context.Context) error {
 	paths, err := filepath.Glob(filepath.Join(s.attemptDir(), "*.json"))
 	if err != nil {
-		return problem.Errorf(problem.EnvironmentInvalid, "list interrupted submits: %s: %w", s.attemptDir(), err)
+		return problem.Errorf(problem.EnvironmentInvalid, "list interrupted submissions: %s: %w", s.attemptDir(), err)
 	}
 	for _, path := range paths {
 		lock := flock.New(path + ".lock")
@@ -101,17 +101,17 @@ func (s *Submitter) finishInterruptedAttempt(ctx context.Context, path string) e
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // finished since it was listed
 		}
-		return problem.Errorf(problem.SubmitUnfinished, "finish an interrupted submit: %w; remove the file", err)
+		return problem.Errorf(problem.SubmitUnfinished, "finish an interrupted submission: %w; remove the file", err)
 	}
 	a.path = path
 	j, err := slurm.Lookup(ctx, a.Record.Comment)
 	switch {
 	case err != nil:
 		return problem.Errorf(problem.SubmitUnfinished,
-			"finish the interrupted submit of %s: look up its job: %w; nothing was submitted", a.Record.Name, err)
+			"finish the interrupted submission of %s: look up its job: %w; nothing was submitted", a.Record.Name, err)
 	case j.ID == "" && a.srtctl() && s.opt.Now().Sub(a.Record.Created) < slurm.SrtctlLimit:
 		return problem.Errorf(problem.SubmitUnfinished,
-			"finish the interrupted submit of %s: its srtctl may still be running; nothing was submitted; "+
+			"finish the interrupted submission of %s: its srtctl may still be running; nothing was submitted; "+
 				"try again after %s, or remove %s if no srtctl is running",
 			a.Record.Name, a.Record.Created.Add(slurm.SrtctlLimit).Local().Format("15:04:05"), path)
 	case j.ID == "" || j.Ended() && !a.srtctl(): // a job on hold that has ended never ran
@@ -119,10 +119,10 @@ func (s *Submitter) finishInterruptedAttempt(ctx context.Context, path string) e
 	}
 	rec, err := s.finishQueued(context.WithoutCancel(ctx), a, j.ID)
 	if err != nil {
-		return problem.Errorf(problem.SubmitUnfinished, "finish the interrupted submit of %s: %w", a.Record.Name, err)
+		return problem.Errorf(problem.SubmitUnfinished, "finish the interrupted submission of %s: %w", a.Record.Name, err)
 	}
 	return problem.Errorf(problem.SubmitUnfinished,
-		"submit: finished an interrupted submit of %s instead: its job %s was already queued, and its run directory "+
+		"submit: finished an interrupted submission of %s instead: its job %s was already queued, and its run directory "+
 			"is %s; submit again for a second run", rec.Name, rec.ID, rec.Dir)
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/slurm"
 )
 
-// Preflight checks the cluster before a submit and returns notes for the user, one line each:
+// Preflight checks the cluster before a submission and returns notes for the user, one line each:
 // partition, idle nodes, expected start, and differences from the local files. The error says
 // why the run can't be submitted. A local run has no notes.
 func (s *Submitter) Preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error) {

@@ -18,7 +18,7 @@ import (
 
 // slurmLauncher submits runs with sbatch. A job is submitted on hold, and released when the run
 // directory has its final name and the run is recorded. So a job never runs unrecorded, and the
-// job of an interrupted submit does not run.
+// job of an interrupted submission does not run.
 type slurmLauncher struct{ *Submitter }
 
 func (s slurmLauncher) preflight(ctx context.Context, p *draft.Pair, pl *plan.Plan) ([]string, error) {
@@ -58,7 +58,7 @@ func (s slurmLauncher) submit(
 	id, err := slurm.SubmitHeld(ctx, filepath.Join(at.Staged, rundir.ScriptFile),
 		strings.TrimSpace(at.Record.Comment+" "+comment(p)), rec.After)
 	if errors.Is(err, slurm.ErrSubmitUnconfirmed) {
-		return at.Record, err // the attempt is kept for the next submit
+		return at.Record, err // the attempt is kept for the next submission
 	}
 	if err != nil {
 		return rec, errors.Join(err, at.discard())
@@ -89,7 +89,7 @@ func (s *Submitter) publishAndRelease(ctx context.Context, a attempt, id string)
 		return rec, errors.Join(err, slurm.Cancel(ctx, id), a.discard())
 	}
 	if err := slurm.Release(ctx, id); err != nil {
-		return rec, err // the attempt is kept: the next submit tries again
+		return rec, err // the attempt is kept: the next submission tries again
 	}
 	return rec, a.remove()
 }

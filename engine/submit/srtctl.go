@@ -53,7 +53,7 @@ func (s srtctlLauncher) submit(
 	defer done()
 	queued, err := runSrtctl(ctx, p, pl, at.Record, at.Staged)
 	if errors.Is(err, slurm.ErrSubmitUnconfirmed) {
-		return at.Record, fmt.Errorf("submit %s: %w", pl.Name, err) // the attempt is kept for the next submit
+		return at.Record, fmt.Errorf("submit %s: %w", pl.Name, err) // the attempt is kept for the next submission
 	}
 	if err != nil {
 		return rec, errors.Join(fmt.Errorf("submit %s: %w", pl.Name, err), at.discard())
@@ -63,7 +63,7 @@ func (s srtctlLauncher) submit(
 }
 
 // recordSrtctlRun records a run that srtctl has submitted. If that fails, the attempt is kept
-// and the next submit tries again.
+// and the next submission tries again.
 func (s *Submitter) recordSrtctlRun(a attempt, job slurm.SrtctlJob) (rundir.Record, error) {
 	rec := a.Record
 	rec.ID = job.ID
@@ -118,7 +118,7 @@ func runSrtctl(
 		return queued, problem.Errorf(problem.SubmitUnconfirmed,
 			"%w; %w: %w; submit again once Slurm answers; it looks up the job first", err, slurm.ErrSubmitUnconfirmed, lerr)
 	case j.ID == "" && errors.Is(err, slurm.ErrSubmitUnconfirmed):
-		return queued, fmt.Errorf("%w; the next submit looks it up first", err)
+		return queued, fmt.Errorf("%w; the next submission looks it up first", err)
 	case j.ID == "":
 		return queued, err // nothing was queued
 	}

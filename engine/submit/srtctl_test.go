@@ -56,7 +56,7 @@ func pairFor(t *testing.T, s *Submitter) (*draft.Pair, *plan.Plan) {
 	return p, &plan.Plan{Name: "x", Target: plan.Srtctl, OutputDir: s.opt.Output}
 }
 
-// The job of an interrupted srtctl may appear in the queue later. The next submit records it and
+// The job of an interrupted srtctl may appear in the queue later. The next submission records it and
 // submits no other job.
 func TestInterruptedSrtctl(t *testing.T) {
 	b, s := bench(t)
@@ -87,7 +87,7 @@ func TestInterruptedSrtctl(t *testing.T) {
 		0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := submit(t.Context()); err == nil || !strings.Contains(err.Error(), "finished an interrupted submit") {
+	if _, err := submit(t.Context()); err == nil || !strings.Contains(err.Error(), "finished an interrupted submission") {
 		t.Fatalf("its job is in the queue: %v", err)
 	}
 	l, err := b.Find(t.Context(), "7")

@@ -66,11 +66,11 @@ func exists(path string) bool {
 // builtInClient is recorded instead of a commit if the client is part of this program.
 const builtInClient = "built-in"
 
-// identifyLimit is how long a submit waits for the hashes of files, so that a hanging file
+// identifyLimit is how long a submission waits for the hashes of files, so that a hanging file
 // system does not block it.
 const identifyLimit = 20 * time.Second
 
-// identify returns the identity of a run as far as it is known at submit. Files that only the
+// identify returns the identity of a run as far as it is known at submission. Files that only the
 // compute nodes have are read later, in the job. Files that can't be read in time are left out.
 func (s *Submitter) identify(ctx context.Context, p *draft.Pair, pl *plan.Plan, planJSON []byte) identity.Identity {
 	id := identity.Identity{

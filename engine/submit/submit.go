@@ -23,7 +23,7 @@ import (
 type Options struct {
 	Registry     rundir.Registry
 	Files        *draft.Drafts
-	State        string  // state directory of the user, with the submits in progress
+	State        string  // state directory of the user, with the submissions in progress
 	Output       string  // default output directory
 	StallSeconds float64 // how long a client may be silent before its run counts as stalled
 	Program      string  // path of this executable

@@ -22,7 +22,7 @@ func (r reports) Open(_, workload string) ([]string, error) {
 	return r, nil
 }
 
-// Open questions of a port prevent a submit to any target.
+// Open questions of a port prevent a submission to any target.
 func TestGateRejectsOpenQuestions(t *testing.T) {
 	t.Parallel()
 	_, s := bench(t)

@@ -42,7 +42,7 @@ min_measurement_seconds: 300.0
 trajectory_path: /ap/t.jsonl
 `
 
-// fakeEngine is the real engine without Slurm and without the submit.
+// fakeEngine is the real engine without Slurm and without the submission.
 type fakeEngine struct {
 	*engine.Engine
 	submitted  []*plan.Plan
@@ -188,7 +188,7 @@ func TestErrorsBlockSubmit(t *testing.T) {
 	}
 }
 
-// An error of Gate is shown and blocks the submit.
+// An error of Gate is shown and blocks the submission.
 func TestGateBlocksSubmit(t *testing.T) {
 	t.Parallel()
 	s, _, eng := open(t, workload)
@@ -216,7 +216,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	}
 }
 
-// The submit is blocked until the cluster has answered about the plan in view, and if it
+// The submission is blocked until the cluster has answered about the plan in view, and if it
 // rejects it.
 func TestClusterBlocksSubmit(t *testing.T) {
 	t.Parallel()

@@ -57,7 +57,7 @@ type About struct {
 	DatasetHash   string `json:"dataset_hash,omitempty"` // of the contents of all datasets
 	Seed          string `json:"seed,omitempty"`
 	Nodes         string `json:"nodes,omitempty"`            // number and names
-	Date          string `json:"date,omitempty"`             // of the measurement, else of the submit
+	Date          string `json:"date,omitempty"`             // of the measurement, else of the submission
 	ToolVersions  string `json:"tool_versions,omitempty"`    // of the programs of the run
 	Assignments   string `json:"user_assignments,omitempty"` // file, or null for none
 	// Settings are the other settings of the client, by keys of the workload.

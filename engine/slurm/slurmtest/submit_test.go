@@ -31,7 +31,7 @@ func TestSbatchOutputLost(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, script string }{
 		{
-			"error after the submit",
+			"error after the submission",
 			`[[ "$*" == *--test-only* ]] && exec $real "$@"; $real "$@" >/dev/null; ` +
 				`echo "Socket timed out on send/recv operation" >&2; exit 1`,
 		},
@@ -83,7 +83,7 @@ func (s *site) startHangingApply(name string) (kill func(syscall.Signal)) {
 	}
 }
 
-// The next apply finishes the submit of a killed one instead of submitting a second job.
+// The next apply finishes the submission of a killed one instead of submitting a second job.
 func TestApplyKilledDuringSbatch(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, "apply killed during sbatch")
