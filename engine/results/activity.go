@@ -16,7 +16,7 @@ type activity struct {
 
 const (
 	activityBuckets = 1 << 12
-	// A gap is not a pause if it is so many times as long as any other pause of any user.
+	// A gap is not a pause if it is more than this many times as long as any other pause of any user.
 	// Few users may pause at the same time by chance.
 	gapFactor, fewUsersGapFactor = 3.0, 10.0
 	fewUsers                     = 4
@@ -73,8 +73,8 @@ func (a *activity) add(r *Request) {
 	p.end = max(p.end, r.End)
 }
 
-// gaps returns the gaps that are longer than users pause. A gap within the window is itself
-// the longest pause of each user, so the second longest ones are compared with it.
+// gaps returns the gaps that are too long to be pauses of users. A gap within the window is itself
+// the longest pause of each user, so it is compared with the second longest ones.
 func (a *activity) gaps() []gap {
 	users, longest, second := 0, 0.0, 0.0
 	a.pauses.each(func(_ int32, p *pauses) {

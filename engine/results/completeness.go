@@ -13,7 +13,7 @@ type Class string
 
 // Classes of figures, from best to worst.
 const (
-	Exact     Class = "exact"     // at most 0.1 % of what it rests on is unknown
+	Exact     Class = "exact"     // at most 0.1 % of the data behind it is unknown
 	Uncertain Class = "uncertain" // at most 1 %: the value has bounds
 	Invalid   Class = "invalid"   // more: a sum is a lower bound, anything else must not be used
 )
@@ -38,7 +38,7 @@ func classOf(share float64) Class {
 // rank orders classes; a higher rank is worse.
 func (c Class) rank() int { return slices.Index([]Class{Exact, Uncertain, Invalid}, c) }
 
-// Worse returns the worse of two classes. The empty class is better than all.
+// Worse returns the worse of two classes. The empty class is better than all others.
 func (c Class) Worse(o Class) Class {
 	if o.rank() > c.rank() {
 		return o
@@ -49,7 +49,7 @@ func (c Class) Worse(o Class) Class {
 // ReasonID names a kind of reason why a figure is not exact.
 type ReasonID string
 
-// The reasons. A reason of a phase touches all its figures.
+// The reasons. A reason of a phase affects all its figures.
 const (
 	UnreadableRows  ReasonID = "unreadable-rows"  // rows of the phase could not be parsed
 	UnknownQuantity ReasonID = "unknown-quantity" // successful requests lack the value
@@ -70,7 +70,7 @@ const (
 type Reason struct {
 	ID    ReasonID `json:"id"`
 	Text  string   `json:"text"`
-	Class Class    `json:"class"` // of the figures that it touches; exact: a note
+	Class Class    `json:"class"` // of the figures that it affects; exact: a note
 	// Share of the requests or of the window that is unknown, from 0 to 1.
 	Share float64 `json:"share,omitempty"`
 }
@@ -100,7 +100,7 @@ func (q Quantity) defined(r *Request) bool {
 	return true
 }
 
-// complete sets class, bounds and reasons of a figure from the requests that it rests on.
+// complete sets class, bounds and reasons of a figure from the requests behind it.
 func (s *measuredSums) complete(m *Metric, f *Figure) {
 	q := m.Formula.Of
 	if m.Formula.Kind == ClientReported {
@@ -122,8 +122,8 @@ func (s *measuredSums) complete(m *Metric, f *Figure) {
 	f.Low, f.High = s.boundsOf(m, f.Value, unknown)
 }
 
-// boundsOf returns the lowest and the highest possible value of a figure if the quantity of a
-// number of requests is unknown: each may be from 0 to the largest known value.
+// boundsOf returns the lowest and the highest possible value of a figure if the quantity is unknown
+// for some requests: each of these may have any value from 0 to the largest known one.
 func (s *measuredSums) boundsOf(m *Metric, value float64, unknown int) (low, high float64) {
 	q := m.Formula.Of
 	all, ok := s.all[q], s.successful[q]
@@ -152,7 +152,7 @@ func (s *measuredSums) boundsOf(m *Metric, value float64, unknown int) (low, hig
 }
 
 // shiftedRanks returns the ranks among n known values between which a percentile lies if
-// further values are unknown and all are below (first) or above (second) the known ones.
+// some more values are unknown and all are below (first) or above (second) the known ones.
 func shiftedRanks(n, unknown int, p float64) (ranks [2][2]int, fraction float64) {
 	low, high, fraction := percentile.Ranks(n+unknown, p)
 	clamp := func(rank int) int { return min(max(rank, 0), n-1) }
@@ -170,8 +170,8 @@ func (s *rankSet) wantBounds(of Quantity, unknown int, p float64) {
 	s.want[of] = append(s.want[of], ranks[0][0], ranks[0][1], ranks[1][0], ranks[1][1])
 }
 
-// percentileBounds returns the bounds of a percentile. They are as far apart as the known
-// values allow; unknown values beyond these would move them further.
+// percentileBounds returns the bounds of a percentile. They are chosen from the known values;
+// unknown values outside the range of these would move them further apart.
 func (s *rankSet) percentileBounds(of Quantity, unknown int, p float64) (low, high float64) {
 	ranks, fraction := shiftedRanks(s.n[of], unknown, p)
 	at := func(r [2]int) float64 {
@@ -236,7 +236,7 @@ func isIncomplete(reasons []Reason) bool {
 	})
 }
 
-// ReasonsOf returns all reasons that touch a figure of the phase: its own and those of the
+// ReasonsOf returns all reasons that affect a figure of the phase: its own and those of the
 // phase.
 func (p *Phase) ReasonsOf(f Figure) []Reason { return slices.Concat(f.Reasons, p.Reasons) }
 

@@ -27,7 +27,7 @@ type Figure struct {
 	Class     Class   // empty if Value is NaN
 	Low, High float64 // bounds of the true value if it is uncertain, else NaN
 	AtLeast   bool    // the true value is at least Value
-	// Provisional reports that the phase has not ended.
+	// Provisional means that the phase has not ended.
 	Provisional bool
 	Reasons     []Reason // why it is not exact, those of its phase included, and notes
 }
@@ -39,9 +39,9 @@ func (m *Metric) figure() Figure {
 	return f
 }
 
-// Text returns the value with thousands separators and unit, or "-" if there is no data:
-// "≥ 1,234 tok/s" for a lower bound, "1,234 ±5 tok/s" for an uncertain value, and "~ 1,234
-// tok/s" for a provisional one.
+// Text returns the value with thousands separators and unit, such as "1,234 tok/s", or "-" if
+// there is no data. A lower bound is "≥ 1,234 tok/s", an uncertain value "1,234 ±5 tok/s", and a
+// provisional one "~ 1,234 tok/s".
 func (f Figure) Text() string {
 	text := f.text(f.Value)
 	switch half := f.HalfWidth(); {

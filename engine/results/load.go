@@ -33,7 +33,7 @@ type RunContext struct {
 	// MinMeasurement is the minimum length of the measuring window of each phase, in seconds; 0 if
 	// unknown.
 	MinMeasurement float64
-	// Partial is why the output of the run is incomplete; empty if complete or unknown.
+	// Partial says why the output of the run is incomplete; empty if it is complete or if that is unknown.
 	Partial string
 	Running bool // the run has not ended
 	// Identity is the content of identity.json; nil if unknown.
@@ -230,8 +230,8 @@ func fromUnix(s float64) time.Time {
 	return time.Unix(int64(whole), int64(fraction*1e9))
 }
 
-// LoadSeries is like Load and also returns the time series of the phases, in buckets of a
-// number of seconds, see [Aggregator.Series].
+// LoadSeries is like Load and also returns the time series of the phases. seconds is the length of
+// their buckets, see [Aggregator.Series].
 func LoadSeries(ctx context.Context, dir string, rc RunContext, seconds float64) (Run, []Series, error) {
 	l, err := load(ctx, dir, rc)
 	if err != nil {

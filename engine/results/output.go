@@ -127,9 +127,8 @@ func hasOutput(dir string) bool {
 	})
 }
 
-// lastActivity returns when the last request in a directory ended, in Unix s. Without rows
-// it is the time of the last change of a file. The times of files are not preferred, since
-// copying changes them.
+// lastActivity returns when the last request in a directory ended, in Unix s. Without rows it
+// returns when a file was last changed. Rows are preferred, since copying a file changes its time.
 func lastActivity(dir string) float64 {
 	if end := lastRowEnd(RequestsPath(dir)); !math.IsNaN(end) {
 		return end

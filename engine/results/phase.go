@@ -34,7 +34,7 @@ type Phase struct {
 	Invalid     []string        `json:"invalid"`                   // why all figures are invalid; empty if they are valid
 	Warnings    []string        `json:"warnings"`                  // for the reader of the figures
 	Reasons     []Reason        `json:"reasons"`                   // why its figures are not exact, with those of Invalid
-	Unreadable  int             `json:"unreadable_rows,omitempty"` // that could not be parsed, at most
+	Unreadable  int             `json:"unreadable_rows,omitempty"` // rows that could not be parsed, at most
 	Provisional bool            `json:"provisional,omitempty"`     // the phase has not ended
 	Steady      *Steady         `json:"steady_state,omitempty"`    // nil if there are too few requests to tell
 	Statistics  json.RawMessage `json:"-"`                         // as written by the client; nil if there are none
@@ -208,7 +208,7 @@ type phaseBuilder struct {
 }
 
 // chooseStatistics chooses the statistics file of the phase. If there are rows of an earlier client
-// start, a file whose number of requests differs from that of the last start is of an earlier one.
+// start, a file whose number of requests differs from that of the last start belongs to an earlier one.
 func (b *phaseBuilder) chooseStatistics(restarted bool) {
 	p := &b.phase
 	for i := len(b.agg.stats) - 1; i >= 0; i-- {
@@ -455,7 +455,7 @@ func (b *phaseBuilder) invalid(id ReasonID, format string, args ...any) {
 	b.add(Reason{ID: id, Text: fmt.Sprintf(format, args...), Class: Invalid})
 }
 
-// add adds a reason that touches all figures of the phase.
+// add adds a reason that affects all figures of the phase.
 func (b *phaseBuilder) add(r Reason) {
 	p := &b.phase
 	p.Reasons = append(p.Reasons, r)

@@ -20,8 +20,8 @@ const (
 	OutputSum    = "output_tokens"
 )
 
-// Metrics are all metrics, in the order of output. To add a metric, add an entry here; use
-// the family for a percentile, and add a Quantity if there is none yet. The tests named
+// Metrics are all metrics, in the order of output. To add a metric, add an entry here; for a percentile
+// use the family of its quantity, and add the Quantity if it does not exist yet. The tests named
 // TestEveryMetric… check that all outputs and screens show every metric.
 var Metrics = []*Metric{
 	{
@@ -163,7 +163,7 @@ var (
 	Fraction        = Unit{"fraction", "%", 100}
 )
 
-// tailSamples is the condition for percentiles.
+// tailSamples is the condition for a valid percentile.
 var tailSamples = Validity{MinTail: 10}
 
 // family holds what the percentiles of a quantity have in common. In its strings, "%"

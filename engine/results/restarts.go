@@ -6,9 +6,9 @@ const (
 	// minIdleGap is the shortest time, in seconds, without a request in flight that may be
 	// a restart of the client, which has to load its trajectories again.
 	minIdleGap = 5.0
-	// longIdleGap is required where the requests are weaker evidence. A single user also
-	// repeats its first request when it repeats its trajectory, and users that start
-	// another trajectory may have completed the previous one.
+	// longIdleGap replaces minIdleGap where the requests are weaker evidence: a single user also
+	// repeats its first request when it repeats its trajectory, and users that start another
+	// trajectory may simply have completed the previous one.
 	longIdleGap = 60.0
 	// minRestartedUsers is the number of users that must start over.
 	minRestartedUsers = 3
@@ -90,7 +90,7 @@ func (s *restartDetector) restart(after float64) {
 	s.starts = starts
 }
 
-// checkUser updates the traces by a request of phase 0, and confirms or dismisses a candidate.
+// checkUser updates the traces with a request of phase 0, and confirms or dismisses a candidate.
 func (s *restartDetector) checkUser(r *Request) {
 	if s.candidate == nil && s.users.n > 0 && r.Start-s.lastEnd >= minIdleGap {
 		s.candidate = &candidateRestart{gap: r.Start - s.lastEnd, lastStart: s.lastStart, lastEnd: s.lastEnd}
@@ -147,7 +147,7 @@ func (s *restartDetector) dismissCandidate() {
 	s.candidate = nil
 }
 
-// record updates the trace of a user by a request.
+// record updates the trace of a user with a request.
 func (t *userTraces) record(r *Request) {
 	u := t.get(r.User)
 	if !u.known {

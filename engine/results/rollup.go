@@ -13,7 +13,7 @@ import (
 // RollupFile is the name of the roll-up in the log directory.
 const RollupFile = "benchmark-rollup.json"
 
-// Rollup is the content of RollupFile. It has the keys that upstream writes and, in
+// Rollup is the content of RollupFile. It has the keys that srt-slurm writes and, under
 // agentperf_tui, the figures recomputed from the request rows.
 type Rollup struct {
 	Benchmark  string        `json:"benchmark"`         // "agentperf"

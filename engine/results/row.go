@@ -22,8 +22,8 @@ type row struct {
 	// of the user's request takes its place. The key is 0 if that is unknown too.
 	key       uint64
 	errorKind string
-	// outOfRange and wrongType are each the first field of the row with such a value, and the
-	// value. The value is treated as unknown.
+	// outOfRange and wrongType each name the first field of the row with such a value, and the
+	// value, which is treated as unknown.
 	outOfRange, wrongType string
 }
 
@@ -194,7 +194,7 @@ type rowParser struct {
 	out                     *row
 	conversation, requestID uint64   // hashes; 0 if unknown
 	phase                   int32    // -1 if unknown
-	outOfRange, wrongType   fieldSet // fields whose last value is so
+	outOfRange, wrongType   fieldSet // fields whose last value is invalid in this way
 }
 
 func (r *rowParser) parse() error {

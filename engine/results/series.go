@@ -71,7 +71,7 @@ const maxAutoBuckets = 240
 // bucketSeconds are the lengths, in s, that Series chooses from.
 var bucketSeconds = []float64{1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600}
 
-// Series returns the time series of a phase in buckets of a number of seconds; 0 chooses
+// Series returns the time series of a phase in buckets of the given number of seconds; 0 chooses
 // a length that gives at most 240 buckets. Buckets start at multiples of their length.
 // If only live rows were added since the last call, only these are processed.
 func (agg *Aggregator) Series(phase int, seconds float64) (Series, error) {
@@ -134,7 +134,7 @@ type phaseSeries struct {
 	users        perUser[int] // 1 + index of the last bucket in which a user was counted
 }
 
-// reusable reports whether t can be updated by the new live rows alone.
+// reusable reports whether t can be updated with the new live rows alone.
 func (t *phaseSeries) reusable(agg *Aggregator, seconds float64, s *span) bool {
 	return t.seconds == seconds && t.cutoff == agg.cutoff() && t.analysisRows == agg.analysisRows() &&
 		s.first >= t.firstBucket*t.seconds
@@ -303,7 +303,7 @@ func (b *bucket) percentiles() []float64 {
 	return out
 }
 
-// export returns the Bucket of a number of seconds that starts at start, in Unix s.
+// export returns the bucket with its start, in Unix s, and its length in seconds.
 func (b *bucket) export(start, seconds float64) Bucket {
 	if !b.sealed {
 		b.percentileValues = b.percentiles()

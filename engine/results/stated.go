@@ -10,9 +10,10 @@ import (
 // noRows is the warning for a phase without request rows.
 const noRows = "no request rows: all figures are " + methodStated
 
-// ReadStated returns the phase of a statistics file or of figures under its keys, as stated by
-// somebody. What they rest on is unknown: their class is empty unless they are invalid. The minimum
-// length of the measuring window, in seconds, is 0 if it is unknown.
+// ReadStated returns a phase with the figures that a statistics file, or a document with the same
+// keys, states. by says who states them. The requests behind them are unknown, so their class is
+// empty unless they are invalid. minMeasurement is the minimum length of the measuring window, in
+// seconds; 0 if it is unknown.
 func ReadStated(stem harness.Stem, data []byte, by string, minMeasurement float64) (Phase, error) {
 	agg := NewAggregator()
 	agg.SetMinMeasurement(minMeasurement)

@@ -54,7 +54,7 @@ func (s *statistics) at(path ...string) any {
 	return at
 }
 
-// wrongTypes returns the keys that are used and whose value should be a number and is not.
+// wrongTypes returns the keys whose value is used and should be a number, but is not.
 func (s *statistics) wrongTypes() []string {
 	paths := [][]string{{"phase"}, {"concurrency"}, {"measurement_duration_s"}}
 	for _, name := range []string{"total", "measured", "successful", "failed"} {
@@ -98,7 +98,7 @@ func (s *statistics) count(path ...string) int {
 	return int(f)
 }
 
-// contradiction returns the phase or the concurrency in the file if its name has another one.
+// contradiction returns the phase or the concurrency in the file if it differs from that in its name.
 func (s *statistics) contradiction() string {
 	if s.stem.Model == "" { // not a file of the client
 		return ""

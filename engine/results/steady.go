@@ -65,9 +65,9 @@ func (s *steadiness) add(r *Request) {
 	}
 }
 
-// parts returns throughput (tok/s) and TTFT (geometric mean, s) of so many parts of the
-// window, and their length in seconds. The end of the window, in which the last requests
-// are awaited and none starts, is left out.
+// parts divides the window into count parts and returns throughput (tok/s) and TTFT (geometric
+// mean, s) of each, and their length in seconds. The end of the window, in which the last
+// requests are awaited and none starts, is left out.
 func (s *steadiness) parts(count int) (output, ttft []float64, seconds float64) {
 	each := int(s.latest) / count
 	seconds = s.window.Seconds * float64(each) / fineParts

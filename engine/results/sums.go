@@ -40,7 +40,7 @@ func (t *Tally) add(q Quantity, v float64, failed bool) {
 	}
 }
 
-// Merge adds the requests of another tally, each a number of times.
+// Merge adds the requests of another tally; each counts as often as times says.
 func (t *Tally) Merge(o *Tally, times int) {
 	for q := range quantities {
 		t.all[q].addTimes(o.all[q], times)
@@ -48,8 +48,8 @@ func (t *Tally) Merge(o *Tally, times int) {
 	}
 }
 
-// Terms returns the sum whose fraction of over is a mean or a share; over is a number of requests or
-// another sum. Both are 0 for other metrics.
+// Terms returns the two numbers whose quotient sum / over is a mean or a share: sum is a sum over
+// requests, over is the number of requests or another sum. Both are 0 for other metrics.
 func (t *Tally) Terms(m *Metric) (sum, over float64) {
 	f := m.Formula
 	switch f.Kind {
@@ -61,8 +61,9 @@ func (t *Tally) Terms(m *Metric) (sum, over float64) {
 	return 0, 0
 }
 
-// Value returns a metric over a window of a number of seconds, and the number of requests behind it.
-// The value is NaN for percentiles, which need single requests, and for metrics of the client.
+// Value returns a metric over a window of the given number of seconds, and the number of requests
+// behind it. The value is NaN for percentiles, which can't be computed from sums, and for metrics
+// that only the client reports.
 func (t *Tally) Value(m *Metric, seconds float64) (v float64, n int) {
 	f := m.Formula
 	every, ok := t.all[f.Of], t.successful[f.Of]
@@ -106,8 +107,8 @@ func percentileQuantities(metrics []*Metric) (used [quantities]bool) {
 	return used
 }
 
-// computeSums sums the requests of a scan, which visits at most n. Further requests may
-// have been measured whose rows are missing.
+// computeSums sums the requests of a scan, which visits at most n. The rows of up to missing
+// further measured requests could not be read.
 func computeSums(rows requestScan, n, missing int, seconds float64, over string) (*measuredSums, error) {
 	parts := make([]*measuredSums, min(workerCount(), 1+n/blockRows))
 	for w := range parts {
@@ -192,7 +193,7 @@ func (s *measuredSums) byKind(names []string) map[string]int {
 	return out
 }
 
-// figures computes all metrics. Metrics of the client have no value.
+// figures computes all metrics. Metrics that only the client reports have no value.
 func (s *measuredSums) figures() Figures {
 	out := make(Figures, 0, len(Metrics))
 	for _, m := range Metrics {

@@ -57,9 +57,9 @@ func (u *unreadable) count(phase int, cutoff float64) int {
 	return n
 }
 
-// unreadableRows returns how many requests of a phase are missing at most because lines
-// could not be parsed. A request is in requests.jsonl and in the analysis file of its phase,
-// if there is one; it is missing only if both of its lines are unreadable.
+// unreadableRows returns the largest number of requests of a phase that can be missing because
+// lines could not be parsed. A request is in requests.jsonl and in the analysis file of its
+// phase, if there is one; it is missing only if both of its lines are unreadable.
 func (agg *Aggregator) unreadableRows(phase int) int {
 	cutoff := agg.cutoff()
 	live, analysis, hasAnalysis := agg.live.unreadable.count(phase, cutoff), 0, false

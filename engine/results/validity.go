@@ -71,7 +71,7 @@ func (b *phaseBuilder) checkLength() {
 	}
 }
 
-// checkUnknownPhases adds a reason if rows may belong to another phase than the one they are counted in.
+// checkUnknownPhases adds a reason if rows may belong to a phase other than the one they are counted in.
 func (b *phaseBuilder) checkUnknownPhases(measured int) {
 	zero := b.agg.spans.phases[0]
 	later := func(m manifestRow) bool { return m.Phase > 0 }

@@ -11,8 +11,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/jsonrow"
 )
 
-// valueState tells whether a scanned JSON value is one that its field can have. Null is
-// valid: the value is unknown.
+// valueState tells whether a scanned JSON value is valid for its field. Null is valid: it stands
+// for an unknown value.
 type valueState int
 
 const (
