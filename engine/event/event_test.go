@@ -139,6 +139,38 @@ func TestStatusBeforeTheEnd(t *testing.T) {
 	}
 }
 
+// Requests are cut off during the drain, so the events after the stop count them.
+func TestStatusCountsRequestsCutOff(t *testing.T) {
+	t.Parallel()
+	counted := func(seconds, cut int, s State, why string) Event {
+		e := phase(0, seconds, s, why)
+		e.Data.Cut = cut
+		return e
+	}
+	var s Status
+	for _, step := range []struct {
+		e    Event
+		want int
+	}{
+		{counted(0, 0, Ramp, ""), 0},
+		{counted(38, 0, Post, "timeout"), 0},
+		{counted(40, 3, "", "drained timeout"), 3},
+		{counted(41, 3, "", "phase_end timeout"), 3},
+	} {
+		s.Apply(step.e)
+		if got := s.Phases[0].Cut; got != step.want {
+			t.Errorf("after %+v: %d requests cut off, want %d", step.e.Data, got, step.want)
+		}
+	}
+	if p := s.Phases[0]; s.State != Post || !p.Stop.Equal(at(38)) || p.Reason != "timeout" {
+		t.Errorf("state %s, phase %+v", s.State, p)
+	}
+	s.Apply(counted(50, 0, Ramp, ""))
+	if got := s.Phases[0].Cut; got != 0 {
+		t.Errorf("a phase that has started again: %d requests cut off", got)
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(
 		`{"v":1,"t":"2026-11-30T12:00:00Z","seq":1,"kind":"phase","step":"client","data":{"phase":0,"state":"ramp"}}`))

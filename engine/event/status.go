@@ -58,7 +58,7 @@ type PhaseTimes struct {
 	Measuring   time.Time `json:"measuring,omitzero"`
 	Stop        time.Time `json:"stop,omitzero"`
 	Reason      string    `json:"stop_reason,omitempty"`
-	Cut         int       `json:"cut"`
+	Cut         int       `json:"cut"` // requests cancelled at the end of the drain
 }
 
 // Apply updates the status with one event. Events of one file must come in order; those of
@@ -148,9 +148,10 @@ func (s *Status) applyPhase(e Event) {
 	case Measuring:
 		p.Measuring = e.T
 	case Post:
-		p.Stop, p.Reason, p.Cut = e.T, e.Data.Message, e.Data.Cut
+		p.Stop, p.Reason = e.T, e.Data.Message
 	}
-	if e.Data.State != "" { // without Message, which explains the stop of the phase, not of the run
+	p.Cut = max(p.Cut, e.Data.Cut) // counted during the drain, after Post
+	if e.Data.State != "" {        // without Message, which explains the stop of the phase, not of the run
 		s.setState(Event{T: e.T, Data: Data{State: e.Data.State}})
 	}
 }

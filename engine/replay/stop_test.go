@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/engine/event"
 	"github.com/agentperf/agentperf-tui/engine/mockserver"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
@@ -75,13 +76,24 @@ func TestRunInterrupted(t *testing.T) {
 			release := make(chan struct{})
 			cfg := testConfig(t, blockingServer(t, 2, cancel, release)+"/v1", writeTrajectories(t, conversations(2, 3, 0)))
 			cfg.Concurrencies, cfg.InterruptGrace, cfg.MinTotalTrajectories = []int{2, 2}, tt.grace, 1000
+			eventLog := filepath.Join(t.TempDir(), event.ClientFileName)
+			log, err := event.OpenAppender(eventLog, time.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
 			cfg.onEvent = func(e phaseEvent) {
+				if err := appendPhase(log, e); err != nil {
+					t.Error(err)
+				}
 				if e.Kind == eventStop && tt.ok > 0 {
 					close(release)
 				}
 			}
 			if err := runConfig(ctx, cfg); !errors.Is(err, ErrInterrupted) || !errors.Is(err, context.Canceled) {
 				t.Fatalf("got %v, want %v", err, ErrInterrupted)
+			}
+			if err := log.Close(); err != nil {
+				t.Fatal(err)
 			}
 			m := readRows[manifestRow](t, filepath.Join(cfg.ResultsDir, "phase_manifest.jsonl"))
 			var s statistics
@@ -93,6 +105,18 @@ func TestRunInterrupted(t *testing.T) {
 				t.Errorf("got manifest %+v and reason %q, want one interrupted phase", m, s.StopReason)
 			}
 			rows := readRows[requestRow](t, filepath.Join(cfg.ResultsDir, "requests.jsonl"))
+			events, err := event.ReadFile(eventLog)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var status event.Status
+			for _, e := range events {
+				status.Apply(e)
+			}
+			if len(status.Phases) != 1 || status.Phases[0].Cut != tt.cutOff ||
+				status.Phases[0].Reason != string(stopInterrupted) {
+				t.Errorf("status %+v, want %d requests cut off", status, tt.cutOff)
+			}
 			if s.Requests.Total != tt.ok || len(rows) != tt.ok || s.CutOff != tt.cutOff {
 				t.Errorf("got %+v, %d rows, %d cut off, want %d rows and %d cut off",
 					s.Requests, len(rows), s.CutOff, tt.ok, tt.cutOff)
