@@ -44,7 +44,7 @@ func (s *Store) LogFiles(ref Ref) ([]LogFile, error) {
 		out = append(out, LogFile{Step: step, Path: filepath.Join(ref.Logs, name)})
 	}
 	slices.SortStableFunc(out, func(a, b LogFile) int {
-		if (a.Step == event.ClientStep) != (b.Step == "client") {
+		if (a.Step == event.ClientStep) != (b.Step == event.ClientStep) {
 			if a.Step == event.ClientStep {
 				return -1
 			}

@@ -14,7 +14,7 @@ import (
 func TestLogFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"benchmark.out", "client.log", "node1_decode_w0.out", "node2_decode_w0.out"} {
+	for _, name := range []string{"benchmark.out", "client.log", "node1_agg_w0.out", "node1_decode_w0.out", "node2_decode_w0.out"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +28,7 @@ func TestLogFiles(t *testing.T) {
 		got = append(got, f.Step+" "+filepath.Base(f.Path))
 	}
 	if want := []string{
-		"client benchmark.out", "decode_0 node1_decode_w0.out",
+		"client benchmark.out", "agg_0 node1_agg_w0.out", "decode_0 node1_decode_w0.out",
 		"node2_decode_w0.out node2_decode_w0.out",
 	}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
