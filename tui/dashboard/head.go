@@ -74,7 +74,7 @@ func stopText(m *event.PhaseTimes) string {
 		text = "stopped"
 	}
 	if m.Cut > 0 {
-		text += fmt.Sprintf(", %d requests cut off", m.Cut)
+		text += fmt.Sprintf(", %s cut off", ui.Plural(m.Cut, "request"))
 	}
 	return text
 }
