@@ -115,3 +115,40 @@ func TestWriteNewDoesNotOverwrite(t *testing.T) {
 		t.Error("an existing file was overwritten")
 	}
 }
+
+// Programs of other versions read the run directory, and users know the names.
+func TestNamesOnDisk(t *testing.T) {
+	t.Parallel()
+	for got, want := range map[string]string{
+		RecordFile: "run.json", PlanFile: "plan.json", BoundFile: "plan.bound.json", RecipeFile: "config.yaml",
+		WorkloadFile: "workload.yaml", ClusterFile: "srtslurm.yaml", ScriptFile: "sbatch_script.sh",
+		CancelFile: "cancel.json", PhasesFile: "phases.json", LockFile: "supervisor.lock", PIDFile: "supervisor.pid",
+		LogsDir: "logs", BinDir: "bin", stagingDir: ".staged",
+	} {
+		if got != want {
+			t.Errorf("name %q, want %q", got, want)
+		}
+	}
+	base := t.TempDir()
+	g := Registry{Dir: filepath.Join(base, "runs")}
+	if err := errors.Join(g.Add(Record{ID: "L1"}), WriteCancel(base, "login1", time.Unix(0, 0))); err != nil {
+		t.Fatal(err)
+	}
+	staged, err := Stage(base, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rel, err := filepath.Rel(base, staged); err != nil || filepath.Dir(rel) != ".staged" {
+		t.Errorf("staged in %s, %v", rel, err)
+	}
+	for _, name := range []string{"runs/L1.json", "cancel.json"} {
+		if _, err := os.Stat(filepath.Join(base, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(base, "cancel.json"))
+	if err != nil || !strings.Contains(string(text), `"host": "login1"`) ||
+		!strings.Contains(string(text), `"t": "1970-01-01T00:00:00Z"`) {
+		t.Errorf("cancel.json: %s, %v", text, err)
+	}
+}
