@@ -79,11 +79,15 @@ func (a attempt) remove() error { return errors.Join(os.Remove(a.path), os.Remov
 // it returns an error: a user who submits again because of the interruption must not get two
 // runs.
 func (s *Submitter) finishInterrupted(ctx context.Context) error {
-	paths, err := filepath.Glob(filepath.Join(s.attemptDir(), "*.json"))
-	if err != nil {
-		return problem.Errorf(problem.EnvironmentInvalid, "list interrupted submissions: %s: %w", s.attemptDir(), err)
+	entries, err := os.ReadDir(s.attemptDir())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("list interrupted submissions: %w", err)
 	}
-	for _, path := range paths {
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != ".json" {
+			continue
+		}
+		path := filepath.Join(s.attemptDir(), e.Name())
 		lock := flock.New(path + ".lock")
 		if free, err := lock.TryLock(); err != nil || !free {
 			continue // in progress

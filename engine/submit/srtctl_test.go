@@ -2,6 +2,7 @@ package submit
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/draft"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/testdata/runstest"
 )
 
@@ -36,7 +38,7 @@ func bench(t *testing.T) (*runstest.Fixture, *Submitter) {
 		State: t.TempDir(),
 	})
 	return b, New(Options{
-		Registry: b.Registry, Files: files, State: t.TempDir(), Output: b.Output, StallSeconds: 300, Program: "/bin/true",
+		Registry: b.Registry, Files: files, State: filepath.Join(t.TempDir(), "[state"), Output: b.Output, StallSeconds: 300, Program: "/bin/true",
 		Version: "test",
 		Host:    runstest.Host, Now: b.Now,
 	})
@@ -95,8 +97,8 @@ func TestInterruptedSrtctl(t *testing.T) {
 		!exists(filepath.Join(l.Dir, rundir.RecipeFile)) {
 		t.Errorf("%+v, %v", l, err)
 	}
-	for _, left := range []string{b.Output + "/.staged/*", s.attemptDir() + "/*"} {
-		if names, err := filepath.Glob(left); err != nil || len(names) > 0 {
+	for _, dir := range []string{filepath.Join(b.Output, ".staged"), s.attemptDir()} {
+		if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
 			t.Errorf("left behind: %v, %v", names, err)
 		}
 	}
@@ -112,5 +114,15 @@ func TestInterruptedSrtctl(t *testing.T) {
 	b.At = b.At.Add(time.Hour)
 	if err := s.finishInterrupted(t.Context()); err != nil {
 		t.Error(err)
+	}
+	if names, err := os.ReadDir(s.attemptDir()); err != nil || len(names) > 0 {
+		t.Errorf("attempts that were not discarded: %v, %v", names, err)
+	}
+	// If the attempts can't be listed, nothing is submitted: a job could be queued already.
+	if err := errors.Join(os.Remove(s.attemptDir()), os.WriteFile(s.attemptDir(), nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.finishInterrupted(t.Context()); problem.Of(err) != problem.NotADirectory {
+		t.Errorf("a file in place of the directory of the attempts: %v", err)
 	}
 }
