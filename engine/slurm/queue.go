@@ -100,13 +100,17 @@ const (
 // answer, beside the answer and in the system's temporary directory.
 func (q *Queue) removeStaleTemp(path string) {
 	for _, dir := range []string{q.Dir, os.TempDir()} {
-		left, err := filepath.Glob(filepath.Join(dir, "."+filepath.Base(path)+"[0-9]*"))
+		left, err := os.ReadDir(dir)
 		if err != nil {
-			continue // the name of the directory is not a valid pattern
+			continue // such a file is only a waste of space
 		}
-		for _, name := range left {
-			if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() && q.Now().Sub(info.ModTime()) > tempFileAge {
-				_ = os.Remove(name)
+		for _, e := range left {
+			number, ok := strings.CutPrefix(e.Name(), "."+filepath.Base(path))
+			if !ok || number == "" || strings.Trim(number, "0123456789") != "" {
+				continue
+			}
+			if info, err := e.Info(); err == nil && info.Mode().IsRegular() && q.Now().Sub(info.ModTime()) > tempFileAge {
+				_ = os.Remove(filepath.Join(dir, e.Name()))
 			}
 		}
 	}

@@ -154,12 +154,12 @@ func TestTestOnlyRemovesJobID(t *testing.T) {
 func TestTruncatedAnswerIsReplaced(t *testing.T) {
 	fake(t, "squeue", `echo "7|RUNNING|None|2026-11-30T04:00:00|N/A|N/A|n1|c"`)
 	c := &clock{t: local("2026-11-30T04:00:00")}
-	q := &Queue{Dir: t.TempDir(), Interval: 5 * time.Second, Now: c.now}
+	q := &Queue{Dir: filepath.Join(t.TempDir(), "[state"), Interval: 5 * time.Second, Now: c.now}
 	path, err := q.path()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(`{"at": "2026`), 0o644); err != nil {
+	if err := errors.Join(os.Mkdir(q.Dir, 0o755), os.WriteFile(path, []byte(`{"at": "2026`), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	old, recent := filepath.Join(q.Dir, "."+filepath.Base(path)+"123"), filepath.Join(q.Dir, "."+filepath.Base(path)+"456")
