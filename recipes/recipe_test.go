@@ -123,6 +123,10 @@ func TestDiagnosticPositions(t *testing.T) {
 		},
 		{"enum", "request_plane: tcp", "request_plane: udp", 11, "dynamo.request_plane", "nats, tcp, http"},
 		{"bool", "install: false", "install: maybe", 11, "dynamo.install", "expected bool"},
+		{
+			"long value", "install: false", "install: " + strings.Repeat("é", 41), 11, "dynamo.install",
+			`got string "` + strings.Repeat("é", 40) + `…"`,
+		},
 		{"null", "max_attempts: 360", "max_attempts: null", 12, "health_check.max_attempts", "must not be null"},
 		{"range", "gpus_per_node: 4", "gpus_per_node: 0", 3, "resources.gpus_per_node", "≥ 1"},
 		{"level", `"64x256"`, `"64,256"`, 16, "benchmark.concurrencies", "whole number"},

@@ -22,9 +22,9 @@ func describe(n *yaml.Node) string {
 	case yaml.SequenceNode:
 		return "a list"
 	}
-	text := n.Value
-	if len(text) > 40 {
-		text = text[:40] + "…"
+	text := fmt.Sprintf("%.40s", n.Value) // 40 characters
+	if len(text) < len(n.Value) {
+		text += "…"
 	}
 	return fmt.Sprintf("%s %q", typeName(n.Tag), text)
 }
