@@ -133,7 +133,7 @@ func (p *bodyParser) describe(resp *http.Response) string {
 		}
 	}
 	if len(p.head) > 0 {
-		text += fmt.Sprintf(", body begins with %q", p.head)
+		text += fmt.Sprintf(", body begins with %q", trimPartial(p.head))
 	}
 	return text
 }

@@ -112,7 +112,7 @@ func (c *client) do(ctx context.Context, cancel context.CancelFunc, x *exchange,
 	if x.status < 200 || x.status > 299 || x.status == http.StatusNoContent {
 		x.kind = errorStatus
 		text, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorText))
-		x.text = strings.TrimSuffix(resp.Status+": "+string(text), ": ")
+		x.text = strings.TrimSuffix(resp.Status+": "+string(trimPartial(text)), ": ")
 		if err != nil {
 			return fmt.Errorf("read an error response: %w", err)
 		}

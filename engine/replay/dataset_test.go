@@ -47,6 +47,11 @@ func TestTrajectoryErrorsNameTheLine(t *testing.T) {
 			want: `:1: messages: must be a list, got "hi"`,
 		},
 		{
+			name: "messages is a long text",
+			text: `{"conversation_id":"a","conversation_idx":0,"messages":"` + strings.Repeat("é", 50) + `"}`,
+			want: `:1: messages: must be a list, got "` + strings.Repeat("é", 39),
+		},
+		{
 			name: "negative delay", text: `{"conversation_id":"a","conversation_idx":0,"messages":[1],"delay_ms":-5}`,
 			want: ":1: delay_ms: must be a number of milliseconds from 0 to 604800000, got -5",
 		},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+	"unicode/utf8"
 )
 
 // errorKind is the kind of a request's failure.
@@ -88,7 +89,20 @@ func (r *response) fail(kind errorKind, text string) {
 }
 
 // clipText returns the beginning of a text that goes into a file.
-func clipText(text []byte) string { return string(text[:min(len(text), maxErrorText)]) }
+func clipText(text []byte) string { return string(trimPartial(text[:min(len(text), maxErrorText)])) }
+
+// trimPartial removes an incomplete character at the end of a truncated text.
+func trimPartial(text []byte) []byte {
+	for i := len(text) - 1; i >= max(0, len(text)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(text[i]) {
+			if !utf8.FullRune(text[i:]) {
+				return text[:i]
+			}
+			break
+		}
+	}
+	return text
+}
 
 // addChunk adds the chunk that was parsed from data.
 func (r *response) addChunk(at time.Time, data []byte) {

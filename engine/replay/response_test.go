@@ -3,6 +3,7 @@ package replay
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -280,5 +281,18 @@ func TestResponseUsage(t *testing.T) {
 				t.Errorf("got %q (%s) with the notes %v, want success with %v", kind, text, a.notes().keys(), tt.notes.keys())
 			}
 		})
+	}
+}
+
+// A text that is too long is not cut within a character.
+func TestClipText(t *testing.T) {
+	t.Parallel()
+	x := strings.Repeat("x", maxErrorText-2)
+	for text, want := range map[string]string{
+		"": "", "short é": "short é", x + "é": x + "é", x + "漢": x, x + "é漢": x + "é", x + "\xff\xffé": x + "\xff\xff",
+	} {
+		if got := clipText([]byte(text)); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }

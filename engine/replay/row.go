@@ -84,7 +84,7 @@ const maxTurns = 1 << 20
 func parseCount(v []byte, low, high int) (int, error) {
 	n, err := strconv.Atoi(string(clip(v)))
 	if err != nil || n < low || n > high {
-		return 0, problem.Errorf(problem.DatasetInvalid, "must be a whole number from %d to %d, got %s", low, high, clip(v))
+		return 0, problem.Errorf(problem.DatasetInvalid, "must be a whole number from %d to %d, got %.40s", low, high, v)
 	}
 	return n, nil
 }
@@ -104,14 +104,14 @@ func parseMilliseconds(v []byte) (time.Duration, error) {
 	ms, err := strconv.ParseFloat(string(clip(v)), 64)
 	if err != nil || !(ms >= 0 && ms <= limit) {
 		return 0, problem.Errorf(problem.DatasetInvalid,
-			"must be a number of milliseconds from 0 to %d, got %s", limit, clip(v))
+			"must be a number of milliseconds from 0 to %d, got %.40s", limit, v)
 	}
 	return time.Duration(ms * float64(time.Millisecond)), nil
 }
 
 func parseList(v []byte, off int) (span, error) {
 	if v[0] != '[' {
-		return span{}, problem.Errorf(problem.DatasetInvalid, "must be a list, got %s", clip(v))
+		return span{}, problem.Errorf(problem.DatasetInvalid, "must be a list, got %.40s", v)
 	}
 	return span{off: int64(off), len: len(v)}, nil
 }
@@ -120,7 +120,7 @@ func isNull(v []byte) bool { return v[0] == 'n' }
 
 func isEmptyList(v []byte) bool { return len(bytes.TrimSpace(v[1:len(v)-1])) == 0 }
 
-// clip truncates a value for an error message.
+// clip truncates a value; a valid number is not longer.
 func clip(v []byte) []byte { return v[:min(len(v), 40)] }
 
 // minLimit returns the smaller of two limits, where 0 means no limit.
