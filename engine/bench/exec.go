@@ -150,7 +150,11 @@ func (l *lastLine) Write(p []byte) (int, error) {
 
 // String returns the last line so far.
 func (l *lastLine) String() string {
-	if text := strings.TrimSpace(strings.ToValidUTF8(string(l.line), "?")); text != "" {
+	invalid := "?"
+	if len(l.line) == lineBytes {
+		invalid = "" // the last character may be incomplete
+	}
+	if text := strings.TrimSpace(strings.ToValidUTF8(string(l.line), invalid)); text != "" {
 		return text
 	}
 	return l.last

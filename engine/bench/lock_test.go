@@ -231,6 +231,20 @@ func FuzzParseStat(f *testing.F) {
 	})
 }
 
+// A long line is not cut within a character.
+func TestLastLine(t *testing.T) {
+	t.Parallel()
+	x := strings.Repeat("x", lineBytes-1)
+	for written, want := range map[string]string{
+		"": "", "a\nb\n\n": "b", "a\nb": "b", "\xff\n": "?", x + "é\n": x, x + "xé": x + "x",
+	} {
+		l := lastLine{to: io.Discard}
+		if _, err := l.Write([]byte(written)); err != nil || l.String() != want {
+			t.Errorf("%q: %q, %v, want %q", written, l.String(), err, want)
+		}
+	}
+}
+
 func FuzzParseHolder(f *testing.F) {
 	f.Add([]byte(`{"pid":17,"start":4242,"host":"n1 pid:[1]","since":"x"}`))
 	f.Add([]byte(`{"pid":-1}`))
