@@ -285,7 +285,7 @@ func (r *Run) parsePinning(ctx context.Context, f io.Reader, a *Artifact) error 
 func firstWords(s string, n int) string {
 	f := strings.Fields(s)
 	out := strings.Join(f[:min(n, len(f))], " ")
-	return out[:min(len(out), 200)]
+	return fmt.Sprintf("%.200s", out)
 }
 
 // readArtifact parses one artifact and adds it to r.Artifacts. An artifact that is missing, not a

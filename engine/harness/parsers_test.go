@@ -195,3 +195,14 @@ func TestStripANSI(t *testing.T) {
 		}
 	}
 }
+
+func TestFirstWords(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{
+		"": "", "taskset  -c 0-3 python": "taskset -c 0-3", strings.Repeat("漢", 300): strings.Repeat("漢", 200),
+	} {
+		if got := firstWords(s, 3); got != want {
+			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}
