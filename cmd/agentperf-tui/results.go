@@ -69,8 +69,8 @@ func (a *app) identity(id identity.Identity) {
 			a.say("identity\n")
 		}
 		value := f.Value
-		if strings.HasSuffix(f.Path, "sha256") && len(value) > 12 {
-			value = value[:12] + "…"
+		if short := fmt.Sprintf("%.12s", value); strings.HasSuffix(f.Path, "sha256") && len(short) < len(value) {
+			value = short + "…"
 		}
 		a.say("  %s %s\n", texttable.AlignLeft(f.Path, 32), safetext.Clean(value))
 	}

@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/identity"
 )
 
 // TestResultsWithoutFigures checks the exit code and the reason if nothing could be read,
@@ -45,6 +49,20 @@ func TestResultsWithoutFigures(t *testing.T) {
 		json := s.want(tt.code, "results", s.path(tt.name), "--json")
 		if !strings.HasPrefix(json.stdout, "{") || (json.stderr == "") != silent {
 			t.Errorf("%s:\n%s\n%s", tt.name, json.stdout, json.stderr)
+		}
+	}
+}
+
+// A hash is abbreviated, and an edited one is not cut within a character.
+func TestIdentityAbbreviatesHashes(t *testing.T) {
+	t.Parallel()
+	for hash, want := range map[string]string{
+		strings.Repeat("ab", 32): "abababababab…", strings.Repeat("é", 13): strings.Repeat("é", 12) + "…", "é": "é",
+	} {
+		var out bytes.Buffer
+		newApp(&out, io.Discard).identity(identity.Identity{Recipe: hash})
+		if got := strings.Fields(out.String()); len(got) != 3 || got[2] != want {
+			t.Errorf("%q: %q, want %q", hash, got, want)
 		}
 	}
 }
