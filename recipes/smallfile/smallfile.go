@@ -63,7 +63,10 @@ func ReadJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	if err := json.NewDecoder(bytes.NewReader(data)).Decode(v); err != nil {
+	switch err := json.NewDecoder(bytes.NewReader(data)).Decode(v); {
+	case errors.Is(err, io.EOF):
+		return problem.Errorf(problem.JSONInvalid, "read %s: file is empty", path)
+	case err != nil:
 		return fmt.Errorf("read %s: %w", path, problem.Mark(problem.JSONInvalid, err))
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 func TestRead(t *testing.T) {
@@ -60,6 +62,24 @@ func TestJSON(t *testing.T) {
 	var back map[string]int
 	if err := ReadJSON(path, &back); err != nil || back["a"] != 1 {
 		t.Errorf("read back: %v, %v", back, err)
+	}
+	for text, want := range map[string]struct {
+		id   problem.ID
+		text string
+	}{
+		"":         {problem.JSONInvalid, "file is empty"},
+		" \n":      {problem.JSONInvalid, "file is empty"},
+		"x":        {problem.JSONInvalid, "invalid character 'x'"},
+		`{"a": 1,`: {problem.FileTruncated, "unexpected EOF"},
+	} {
+		invalid := filepath.Join(t.TempDir(), "v.json")
+		if err := os.WriteFile(invalid, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		err := ReadJSON(invalid, &back)
+		if problem.Of(err) != want.id || !strings.HasPrefix(err.Error(), "read "+invalid+": "+want.text) {
+			t.Errorf("%q: %v (%s), want %q", text, err, problem.Of(err), want.text)
+		}
 	}
 	if err := ReadJSON(path, new(string)); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("another type: %v", err)
