@@ -139,6 +139,21 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// A finding about the whole file has no line.
+func TestErrorsWithoutLine(t *testing.T) {
+	t.Parallel()
+	for want, in := range map[string]string{
+		"file too large: the limit is ": "a: " + strings.Repeat("x", 4<<20) + "\n",
+		"nested deeper than ":           "a: " + strings.Repeat("[", 2000) + strings.Repeat("]", 2000) + "\n",
+		"more than ":                    "a: [" + strings.Repeat("1,", 1<<20) + "1]\n",
+		"line 1: not valid YAML: ":      "a: {\n",
+	} {
+		if _, err := Set([]byte(in), "a", "1"); err == nil || !strings.HasPrefix(err.Error(), "set a: "+want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+}
+
 func rename(data []byte, path, key string) ([]byte, error) {
 	return Apply(data, []recipes.Edit{{Op: recipes.OpRename, Path: path, Value: key}})
 }

@@ -28,6 +28,9 @@ func parse(data []byte) (*document, error) {
 	}
 	doc, found := recipes.Parse("", data)
 	if doc.Root == nil {
+		if found[0].Line == 0 { // the finding is about the whole file
+			return nil, problem.New(problem.YAMLInvalid, found[0].Message)
+		}
 		return nil, problem.Errorf(problem.YAMLInvalid, "line %d: %s", found[0].Line, found[0].Message)
 	}
 	return newDocument(data, doc.Root), nil
