@@ -392,7 +392,10 @@ func TestCountUsers(t *testing.T) {
 		{`[]`, 0, "not a JSON object"},
 		{`{"assignments": 5}`, 0, "neither"},
 		{`{"assignments": {"x": 1}}`, 0, "not a user number"},
-		{`{"assignments": [[`, 0, "EOF"},
+		{`{"assignments": [[`, 0, "unexpected EOF"},
+		{`{"assignments":`, 0, "unexpected EOF"},
+		{"", 0, "file is empty"},
+		{" \n", 0, "file is empty"},
 	} {
 		got, err := countUsers(strings.NewReader(c.text))
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"encoding/json"
+	"errors"
 	"io"
 	"net/url"
 	"strconv"
@@ -98,14 +99,19 @@ func countUsers(r io.Reader) (int, error) {
 	limited := &io.LimitedReader{R: r, N: maxAssignmentBytes}
 	dec := json.NewDecoder(limited)
 	n, err := countAssignments(dec)
-	if limited.N <= 0 {
+	switch {
+	case limited.N <= 0:
 		return 0, problem.Errorf(problem.FileTooLarge, "larger than %d MiB", maxAssignmentBytes>>20)
+	case errors.Is(err, io.EOF): // also the error of Token within a document
+		return 0, io.ErrUnexpectedEOF
 	}
 	return n, err
 }
 
 func countAssignments(dec *json.Decoder) (int, error) {
-	if t, err := dec.Token(); err != nil {
+	if t, err := dec.Token(); errors.Is(err, io.EOF) {
+		return 0, problem.New(problem.DatasetInvalid, "file is empty")
+	} else if err != nil {
 		return 0, err
 	} else if t != json.Delim('{') {
 		return 0, problem.New(problem.DatasetInvalid, "not a JSON object")
