@@ -3,7 +3,9 @@ package replay
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/agentperf/agentperf-tui/recipes/problem"
@@ -46,6 +48,12 @@ func parseAssignments(data []byte) (assignments, error) {
 		a.users = make(map[int][]string)
 		return a.parseUsers(dec)
 	})
+	switch {
+	case errors.Is(err, io.EOF) && len(bytes.TrimSpace(data)) == 0:
+		return assignments{}, problem.New(problem.DatasetInvalid, "file is empty")
+	case errors.Is(err, io.EOF): // the error of Token within a document
+		err = io.ErrUnexpectedEOF
+	}
 	if err != nil {
 		return assignments{}, fmt.Errorf("at byte %d: %w", dec.InputOffset(), err)
 	}
