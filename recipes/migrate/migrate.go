@@ -62,15 +62,26 @@ func migrateAndVerify(file string, data []byte) (*migration, []byte, error) {
 		return nil, nil, problem.Errorf(problem.MigrationRefused,
 			"the result would have an error: %w; migrate it by hand", err)
 	}
+	if err := m.verify(old, migrated); err != nil {
+		return nil, nil, err
+	}
+	return m, out, nil
+}
+
+// verify compares the migrated recipes with the originals.
+func (m *migration) verify(old, migrated []*recipes.Recipe) error {
+	if len(migrated) != len(old) {
+		return problem.Errorf(problem.MigrationRefused,
+			"the number of recipes would change from %d to %d; migrate it by hand", len(old), len(migrated))
+	}
 	for i := range old {
 		for _, d := range recipes.DiffRecipes(old[i], migrated[i]).Differences {
 			if !m.dropped[d.Path] {
-				return nil, nil, problem.Errorf(problem.MigrationRefused,
-					"%s would change its meaning; migrate it by hand", d.Path)
+				return problem.Errorf(problem.MigrationRefused, "%s would change its meaning; migrate it by hand", d.Path)
 			}
 		}
 	}
-	return m, out, nil
+	return nil
 }
 
 // readRecipes returns the recipes of a file, the base first.

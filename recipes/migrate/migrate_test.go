@@ -1,13 +1,16 @@
 package migrate
 
 import (
+	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
@@ -160,4 +163,31 @@ func FuzzMigrate(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestVerify(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(corpusDir + "family1.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := readRecipes("family1.yaml", data)
+	if err != nil || len(all) < 2 {
+		t.Fatalf("%d recipes, %v", len(all), err)
+	}
+	for _, c := range []struct {
+		name     string
+		migrated []*recipes.Recipe
+		want     string
+	}{
+		{"equal", all, ""},
+		{"one recipe less", all[:1], fmt.Sprintf("the number of recipes would change from %d to 1", len(all))},
+		{"one recipe more", append(slices.Clone(all), all[0]), "the number of recipes would change"},
+	} {
+		err := (&migration{}).verify(all, c.migrated)
+		if (err == nil) != (c.want == "") ||
+			err != nil && (!strings.HasPrefix(err.Error(), c.want) || problem.Of(err) != problem.MigrationRefused) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
 }
