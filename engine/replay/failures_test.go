@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/mockserver"
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // Each injected fault is recorded as a failure of its kind; all other requests succeed.
@@ -177,5 +179,17 @@ func TestConfigReportsAllErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got error %v, want one with %q", err, want)
 		}
+	}
+}
+
+// An invalid number in a workload is an error of the configuration, as any other bad setting.
+func TestConfigOfInvalidNumber(t *testing.T) {
+	t.Parallel()
+	_, err := ConfigOf(&recipes.Workload{File: "w.yaml", PhaseTimeout: recipes.Quantity{Key: "phase_timeout_seconds"}},
+		Options{})
+	bad := (*ConfigError)(nil)
+	if !errors.As(err, &bad) || problem.Of(err) != problem.ValueInvalid ||
+		err.Error() != "replay: w.yaml: phase_timeout_seconds is not a valid number" {
+		t.Errorf("got %v (%T)", err, err)
 	}
 }

@@ -75,7 +75,9 @@ func ConfigOf(w *recipes.Workload, opt Options) (Config, error) {
 		w.MinTrajectoriesPerUser,
 	} {
 		if q.Value == nil {
-			return Config{}, problem.Errorf(problem.ValueInvalid, "replay: %s: %s is not a valid number", w.File, q.Key)
+			return Config{}, &ConfigError{
+				problem.Errorf(problem.ValueInvalid, "replay: %s: %s is not a valid number", w.File, q.Key),
+			}
 		}
 	}
 	seconds := func(f float64) time.Duration { return time.Duration(math.Round(f * float64(time.Second))) }
