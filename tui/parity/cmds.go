@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -58,7 +59,7 @@ func (s *Screen) compare() tea.Cmd {
 	}
 	return tea.Batch(levels, func() tea.Msg {
 		c, err := comparePhase(phase)
-		if err != nil && phase == engine.AnyPhase {
+		if problem.Of(err) == problem.PhaseUnknown && phase == engine.AnyPhase {
 			// A run with several phases can't be compared without a phase number: use the first.
 			if first, ferr := comparePhase(0); ferr == nil {
 				return comparedMsg{gen: gen, c: first, phase: 0}

@@ -16,6 +16,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/results/parity"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/testdata/frametest"
 	"github.com/agentperf/agentperf-tui/tui"
 	"github.com/agentperf/agentperf-tui/tui/ui"
@@ -47,8 +48,8 @@ func (f *fakeEngine) Parity(
 		return engine.Comparison{}, f.err
 	}
 	if f.many && (phase < 0 || phase > 1) {
-		return engine.Comparison{}, errors.New("reference: load figures: x: more than one phase; choose one " +
-			"with --phase (available: 0 (505 users), 1 (1010 users))")
+		return engine.Comparison{}, problem.Errorf(problem.PhaseUnknown, "reference: load figures: x: more than one phase; "+
+			"choose one with --phase (available: 0 (505 users), 1 (1010 users))")
 	}
 	f.sides[0].Phase.Index, f.sides[1].Phase.Index = max(phase, 0), max(phase, 0)
 	c := parity.Compare(f.sides[0], f.sides[1], opt)
