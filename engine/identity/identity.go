@@ -23,8 +23,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
-// Files that hold an identity. The submit command and the supervisor write FileName to the run
-// directory; the client's container writes ClientFileName to the log directory.
+// Names of files that hold an identity. The submit command and the supervisor write FileName to the
+// run directory; the client's container writes ClientFileName to the log directory.
 const (
 	FileName       = "identity.json"
 	ClientFileName = "identity.client.json"
@@ -79,7 +79,7 @@ type Model struct {
 type Checkout struct {
 	Dir    string `json:"dir,omitempty"`
 	Commit string `json:"commit"`
-	// Dirty reports uncommitted changes; Changes is a prefix of their hash.
+	// Dirty means that there are uncommitted changes; Changes is a prefix of their hash.
 	Dirty   bool   `json:"dirty"`
 	Changes string `json:"changes,omitempty"`
 }
@@ -155,7 +155,7 @@ func hashFile(key, path string, limit int64) (File, error) {
 	return id, nil
 }
 
-// Sum returns the SHA-256 of data in hex. It is empty for no data.
+// Sum returns the SHA-256 of data in hex, or "" if data is empty.
 func Sum(data []byte) string {
 	if len(data) == 0 {
 		return ""
@@ -282,8 +282,8 @@ var modelFiles = []string{"config.json", "hf_quant_config.json", "model.safetens
 // snapshotPath matches the directory of a revision in the cache of the Hugging Face Hub.
 var snapshotPath = regexp.MustCompile(`/snapshots/([0-9a-f]{7,64})(/|$)`)
 
-// InspectModel reads the files that identify a model from its directory, as far as they
-// exist on this machine. For a Hugging Face id (hf:ORG/NAME) it records only the id.
+// InspectModel reads the files that identify a model from its directory, if they exist on this
+// machine. For a Hugging Face id (hf:ORG/NAME) it records only the id.
 func InspectModel(path string) Model {
 	m := Model{Path: path}
 	if strings.HasPrefix(path, "hf:") {

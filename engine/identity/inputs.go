@@ -24,19 +24,19 @@ type Setting struct {
 	From  string // empty for the default of the client
 }
 
-// Inputs are what a run was made with and asked for, as far as its directory shows it. All kinds of
-// runs have the same keys: those of this program, those of the harness, and copies of either.
+// Inputs are the inputs and settings of a run, as far as they can be read from its directory. The
+// keys are the same for runs of this program, runs of the harness, and copies of either.
 type Inputs struct {
 	Identity Identity // zero without an identity file
 	Commit   Setting  // of the client; empty if unknown
 	// Settings are the settings of the client by keys of the workload. A key without a value is
 	// unknown.
 	Settings map[string]Setting
-	// Conflicts are the contradictions between the sources, by key. Settings has the preferred value.
+	// Conflicts describes contradictions between the sources, by key. Settings has the preferred value.
 	Conflicts map[string]string
 }
 
-// Keys of settings that are compared on their own.
+// Keys of settings that are compared individually.
 const (
 	SeedKey        = "seed"
 	DatasetKey     = "trajectory_path"
@@ -118,7 +118,7 @@ func ReadInputs(ctx context.Context, dir, logs string) (Inputs, error) {
 	return in, nil
 }
 
-// addCommit adds the commit that the name of the checkout shows.
+// addCommit adds the commit that is part of the name of the checkout.
 func (in *Inputs) addCommit(v harness.Value) {
 	if known := in.Commit.Value; known == "" {
 		in.Commit = Setting{v.Text, place(v.At)}
@@ -149,8 +149,8 @@ func (in *Inputs) addDefaults() {
 	}
 }
 
-// AddStem adds the settings that are part of the name of an output file. The name says what the client
-// was really asked for, so it is preferred.
+// AddStem adds the settings that are part of the name of an output file. They are preferred to other
+// sources, because the client writes its actual settings there.
 func (in *Inputs) AddStem(s harness.Stem) {
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	const from = "name of the output"
@@ -211,8 +211,8 @@ func place(at harness.Evidence) string {
 	return at.Artifact + ":" + strconv.Itoa(at.Line)
 }
 
-// Same reports whether two values of a setting are the same. A model may be given by its path, its
-// served name or its name in a file name, where "/" is replaced by "_". A dataset may have another
+// Same reports whether two values of a setting mean the same. A model may be given by its path, its
+// served name or its name in a file name, where "/" is replaced by "_". A dataset may be in another
 // directory on another machine, or be a copy on a node.
 func Same(key, a, b string) bool {
 	switch key {
@@ -225,11 +225,11 @@ func Same(key, a, b string) bool {
 	return harness.CanonicalSetting(a) == harness.CanonicalSetting(b)
 }
 
-// commitPrefix is the smallest number of digits by which a commit is identified.
+// commitPrefix is the minimum number of digits that identify a commit.
 const commitPrefix = 7
 
-// SameCommit reports whether two hashes of commits are the same, of which one may be abbreviated. With
-// uncommitted changes, these must be the same as well.
+// SameCommit reports whether two hashes of commits are the same; one of them may be abbreviated. If
+// there are uncommitted changes, they must be the same as well.
 func SameCommit(a, b string) bool {
 	a, changesA, _ := strings.Cut(strings.ToLower(a), "-")
 	b, changesB, _ := strings.Cut(strings.ToLower(b), "-")

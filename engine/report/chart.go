@@ -30,7 +30,7 @@ type plotLine struct {
 	x, y []float64 // y is NaN in a gap
 }
 
-// curveStyles are distinguishable with any colour vision, by colour and by dashes.
+// curveStyles are distinguishable with any color vision, by color and by dashes.
 var curveStyles = []string{
 	`stroke="#0072b2"`, `stroke="#d55e00" stroke-dasharray="6 3"`,
 	`stroke="#009e73" stroke-dasharray="2 3"`, `stroke="#cc79a7" stroke-dasharray="9 3 2 3"`,

@@ -11,7 +11,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// RunMarkdown writes a run as Markdown: what it was made with, and the figures of each phase.
+// RunMarkdown writes a run as Markdown: its inputs and settings, and the figures of each phase.
 func RunMarkdown(w io.Writer, r Run) error { return writeMarkdown(w, runPage(r)) }
 
 // CurveMarkdown writes the table of throughput per GPU over speed per user.

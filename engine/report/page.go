@@ -25,13 +25,13 @@ type page struct {
 	Verdict  string // of a comparison; else empty
 	Good     bool
 	Facts    []string
-	Origin   section // what the figures are of
+	Origin   section // origin of the figures
 	Sections []section
 }
 
 type section struct {
 	Title   string
-	Invalid []string // why its figures must not be used
+	Invalid []string // reasons not to use its figures
 	Head    []string
 	Rows    [][]string
 	Charts  []template.HTML
@@ -50,11 +50,11 @@ func (p page) write(w io.Writer) error {
 	return nil
 }
 
-// maxUnbroken is the length of a text that is not broken into lines.
+// maxUnbroken is the maximum length of a text that is kept on one line.
 const maxUnbroken = 22
 
-// unbroken keeps a short text, such as a value with its unit, in one line. Two values that are
-// separated by a slash may be in two lines.
+// unbroken keeps a short text, such as a value with its unit, on one line. Two values that are
+// separated by a slash may be on two lines.
 func unbroken(text string) string {
 	parts := strings.Split(text, " / ")
 	for i, part := range parts {

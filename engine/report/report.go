@@ -30,8 +30,8 @@ import (
 // Run is the exported data of a run.
 type Run struct {
 	Name  string       `json:"name"`
-	About parity.About `json:"about"` // what the run was made with
-	// ReportedBy is the version of the program that makes the report.
+	About parity.About `json:"about"` // inputs and settings of the run
+	// ReportedBy is the version of the program that writes the report.
 	ReportedBy string `json:"reported_by,omitempty"`
 	results.Run
 	Series []results.Series     `json:"series"` // in the order of Phases
@@ -71,8 +71,8 @@ func reasonTexts(reasons []results.Reason) string {
 	return strings.Join(out, "; ")
 }
 
-// steadyRows returns the rows of throughput and TTFT in the thirds of the measuring window, and of
-// their drift: 1 if they drift, 0 if not.
+// steadyRows returns the rows of throughput and TTFT in the thirds of the measuring window, and
+// those of their drift: 1 if they drift, else 0, and how much longer settling would have to be.
 func steadyRows(p results.Phase, window results.Window) [][]string {
 	if p.Steady == nil {
 		return nil
@@ -210,7 +210,7 @@ func cells(values ...any) []string {
 	return out
 }
 
-// Load reads the figures, time series and tier results of a run, and what it was made with. The
+// Load reads the figures, time series and tier results of a run, and its inputs and settings. The
 // buckets of the time series have a length of bucketSeconds; 0 chooses a length.
 func Load(ctx context.Context, ref runs.Ref, tiers []results.Tier, bucketSeconds float64) (Run, error) {
 	c, err := ref.Context()
@@ -226,7 +226,7 @@ func Load(ctx context.Context, ref runs.Ref, tiers []results.Tier, bucketSeconds
 	return out, err
 }
 
-// aboutRun returns what a run was made with, and the date of its first measurement.
+// aboutRun returns the inputs and settings of a run, and the date of its first measurement.
 func aboutRun(ctx context.Context, ref runs.Ref, phases []results.Phase) (parity.About, error) {
 	f, err := ref.Facts(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ func aiperfRecords(root node) node {
 	return root
 }
 
-// aiperfMetric says which metrics the statistics of a metric of aiperf mean.
+// aiperfMetric maps the statistics of an aiperf metric to our metrics.
 type aiperfMetric struct {
 	key         string
 	metrics     map[string]string // by statistic

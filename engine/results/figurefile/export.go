@@ -83,7 +83,7 @@ type exportReader struct {
 	used map[string]bool // keys of root that were read
 }
 
-// mappedKey says which metric a key of an export means.
+// mappedKey maps a key of an export to a metric.
 type mappedKey struct {
 	key     string
 	metric  string
@@ -111,7 +111,7 @@ func (r *exportReader) number(key string) (float64, bool, error) {
 	return v, true, nil
 }
 
-// setFigure states a figure. The first value of a metric counts.
+// setFigure sets a figure. If a metric is set more than once, the first value counts.
 func (r *exportReader) setFigure(metric string, value float64, note string) {
 	if _, has := r.set.Stated[metric]; has {
 		return
@@ -139,7 +139,7 @@ func (r *exportReader) readMapped(keys []mappedKey) error {
 	return nil
 }
 
-// wholeRun is how rates of the tools differ from ours.
+// wholeRun says how the rates of other tools differ from ours.
 const wholeRun = "over the whole benchmark, with ramp-up and drain, not over a measuring window"
 
 const inputCounted = "input tokens as counted by the benchmark, not by the server"
@@ -263,16 +263,16 @@ func (r *exportReader) setRequests(successful, failed int) {
 	r.doc.set("requests.measured", successful+failed)
 }
 
-// setSuccessful states the number of successful requests where that of failed ones is unknown.
+// setSuccessful sets the number of successful requests if that of failed ones is unknown.
 func (r *exportReader) setSuccessful(n int) {
 	r.doc.set("requests.successful", n)
 	r.set.Notes = append(r.set.Notes, results.Count(n)+" requests completed; the number of failed ones is not stated")
 }
 
-// unread is why keys with a suffix are not read.
+// unread says why keys with a suffix are not read.
 type unread struct{ suffix, why string }
 
-// noteUnread names the numbers and lists of an object that were not read.
+// noteUnread adds a note that lists the numbers and lists of an object that were not read.
 func (r *exportReader) noteUnread(in node, reasons []unread) {
 	keys := map[string][]string{}
 	for _, f := range in.fields {

@@ -1,6 +1,7 @@
-// Package figurefile reads figures that others state about a run: files of figures in YAML or JSON,
-// Markdown tables, and the exports of other benchmark tools. What means the same is read, the rest is
-// named. Errors name file, line and column.
+// Package figurefile reads figures of a run that other sources state: files of figures in YAML or
+// JSON, Markdown tables, and the exports of other benchmark tools. Of an export it reads the values
+// that mean the same as a figure of this program, and lists the others. Errors name file, line and
+// column.
 package figurefile
 
 import (
@@ -18,11 +19,11 @@ import (
 // Set is a set of figures in a file.
 type Set struct {
 	Name       string            // of the column of a table; empty if the file has a single set
-	About      map[string]string // identity of the run, by the keys that Parse is given
+	About      map[string]string // identity of the run, by the keys in File.About
 	Statistics json.RawMessage   // the figures under the keys of the client's statistics file
 	StatedBy   string            // who states the figures, such as "the client"
-	Stated     map[string]Stated // by metric key; metrics without an entry are stated plainly
-	Notes      []string          // what was not read, and what the reader must know
+	Stated     map[string]Stated // by metric key; a metric without an entry has only a value
+	Notes      []string          // values that were not read, and facts that the reader must know
 }
 
 // Stated is what a file says about a figure besides its value.
@@ -55,11 +56,11 @@ func (s Stated) Apply(f *results.Figure) {
 type File struct {
 	Path         string   // for messages
 	Choice       string   // number (from 1) or name of the set; empty for the only one
-	About        []string // allowed keys of the section about
+	About        []string // allowed keys of the section "about"
 	IsStatistics bool     // the name is that of a statistics file
 }
 
-// Parse reads the chosen set of figures. The content decides how, not the name of the file.
+// Parse reads the chosen set of figures. The format is determined by the content, not the file name.
 func (f File) Parse(data []byte) (Set, error) {
 	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
 	trimmed := bytes.TrimSpace(data)

@@ -221,8 +221,8 @@ func (t table) countKnown(metrics map[string][]*results.Metric) int {
 	return n
 }
 
-// in returns the column of another table that is about the same run, or 0. In a table of a single
-// column it is that one.
+// in returns the column of another table that is about the same run, or 0. If that table has a
+// single column of values, it is that one.
 func (c figureColumn) in(t table) int {
 	header, title := t.rows[0], c.table.rows[0][c.index].text
 	isNamed := func(c cell) bool { return normalize(c.text) == normalize(title) }
@@ -235,15 +235,15 @@ func (c figureColumn) in(t table) int {
 	return slices.IndexFunc(header[1:], isNamed) + 1
 }
 
-// otherColumns are the normalized titles of columns that hold no figures, besides those of
-// intervals.
+// otherColumns are the normalized titles of columns that hold no figures. Those of columns of
+// intervals are recognized separately.
 var otherColumns = []string{
 	"δ", "delta", "difference", "change", "tolerance", "flags", "n", "class", "unit", "method", "reasons", "bounds",
 	"clientreports", "requests", "",
 }
 
-// valueColumns returns the columns that hold figures in at least half of the known rows with a
-// value.
+// valueColumns returns the columns in which at least half of the nonempty cells of known rows are
+// figures.
 func (t table) valueColumns(metrics map[string][]*results.Metric) []int {
 	var out []int
 	for c := 1; c < len(t.rows[0]); c++ {
@@ -412,7 +412,7 @@ func requests(text string) (successful, failed int, err error) {
 	return successful, failed, err
 }
 
-// identityKey returns the key under about of a row with identity, or "".
+// identityKey returns the key under "about" of a row that identifies the run, or "".
 func identityKey(label string, about []string) string {
 	for _, key := range about {
 		if key != "name" && normalize(key) == label {

@@ -10,8 +10,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// divisors are the spellings of units, by the unit of the stored value, with the number by which
-// a value in the spelled unit is divided.
+// divisors holds, for each unit of stored values, the units in which a value may be written, with
+// the number by which such a value is divided.
 var divisors = map[string]map[string]float64{
 	results.Seconds.Name:         {"s": 1, "sec": 1, "seconds": 1, "ms": 1e3, "µs": 1e6, "us": 1e6, "ns": 1e9},
 	results.TokensPerSecond.Name: {"tok/s": 1, "tokens/s": 1, "tokens/sec": 1, "tokens/sec/user": 1},
@@ -55,7 +55,7 @@ func round(v float64) float64 {
 	return rounded
 }
 
-// separators of thousands.
+// separators are the thousands separators.
 const separators = ",_'’ \u00a0\u2009\u202f"
 
 // plainNumber reads a number without a unit. Its error continues the sentence "x is not a number".
@@ -82,8 +82,8 @@ func plainNumber(text string) (float64, error) {
 	return v, nil
 }
 
-// withoutSeparators removes the separators of thousands, which must all be the same and stand
-// before each group of three digits of the whole part.
+// withoutSeparators removes thousands separators. They must all be the same, and precede each group
+// of three digits of the whole part.
 func withoutSeparators(text string) (string, error) {
 	notGrouped := problem.New(
 		problem.FiguresInvalid,
@@ -111,7 +111,7 @@ func withoutSeparators(text string) (string, error) {
 	return strings.Join(groups, "") + fraction, nil
 }
 
-// figure reads the value of a metric and checks that it can be true.
+// figure reads the value of a metric and checks that it is possible.
 func figure(text string, m *results.Metric) (float64, error) {
 	v, err := number(text, m.Unit.Name)
 	switch {

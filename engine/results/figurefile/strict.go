@@ -50,10 +50,10 @@ const (
 	stopReasonPath = "stop_reason"
 )
 
-// clientTokens are figures of the client's statistics file that are no metrics.
+// clientTokens are figures of the client's statistics file that are not metrics.
 var clientTokens = []string{"tokens_client.output", "tokens_client.avg_output_per_request"}
 
-// knownPaths returns all keys of a file of figures besides those of about.
+// knownPaths returns all keys of a file of figures except those under "about".
 func knownPaths() []string {
 	out := slices.Concat(counts, []string{durationPath, stopReasonPath}, clientTokens)
 	for _, m := range results.Metrics {
@@ -62,7 +62,7 @@ func knownPaths() []string {
 	return out
 }
 
-// parseFigures reads a file of figures. Unknown keys and values that can't be true are errors.
+// parseFigures reads a file of figures. Unknown keys and impossible values are errors.
 func (f File) parseFigures(root node) (Set, error) {
 	set := Set{StatedBy: "the file"}
 	doc := document{}
@@ -96,7 +96,7 @@ func (f File) parseFigures(root node) (Set, error) {
 	return set, err
 }
 
-// readAbout reads a value of the section about. Numbers such as a seed or job id are kept as written.
+// readAbout reads a value of the section "about". Numbers such as a seed or job id are kept as written.
 func (f File) readAbout(set *Set, in field) error {
 	if !slices.Contains(f.About, in.key) {
 		return f.fail(in.at, "no such key: about.%s%s (available: %s)", in.key, didYouMean(schema.Nearest(in.key, f.About)),
@@ -235,7 +235,7 @@ func (f File) checkDocument(doc document, root node) error {
 }
 
 // completeCounts derives the third of measured, successful and failed requests from the other two.
-// It returns what is contradictory, or "".
+// It returns a description of a contradiction, or "".
 func completeCounts(requests map[string]any) string {
 	get := func(key string) (int, bool) {
 		n, ok := requests[key].(int)

@@ -58,7 +58,7 @@ func (n node) get(path ...string) node {
 	return n
 }
 
-// Limits of what is read of a file.
+// Limits on the content of a file.
 const (
 	maxDepth  = 50
 	maxNodes  = 20_000 // of a YAML file, aliases resolved

@@ -32,7 +32,7 @@ type sample struct {
 	ranks  map[results.Quantity][]*results.Metric
 }
 
-// newSample collects what the metrics need. Rates, sums and figures of the client are left out.
+// newSample collects what the metrics need. Rates, sums and client-reported figures are left out.
 func newSample(s *Side, metrics []*results.Metric) *sample {
 	out := &sample{
 		terms: map[*results.Metric][]userTerms{}, values: map[results.Quantity]*ranking{},
@@ -114,7 +114,7 @@ func drawWeights(rng *rand.Rand, weights []int32) {
 	}
 }
 
-// weightedRatio returns a mean or share of users, each as often as its weight.
+// weightedRatio returns a mean or share in which each user counts as often as its weight says.
 func weightedRatio(terms []userTerms, weights []int32) float64 {
 	var sum, over float64
 	for u, w := range weights {
@@ -151,8 +151,8 @@ func (r *ranking) draw(weights []int32) {
 	}
 }
 
-// percentile returns a percentile of the current draw, or NaN if it has no values. It must not be
-// below those that were returned before for this draw.
+// percentile returns a percentile of the current draw, or NaN if it has no values. The percentiles
+// of a draw must be requested in ascending order.
 func (r *ranking) percentile(p float64) float64 {
 	if r.n == 0 {
 		return math.NaN()

@@ -55,7 +55,7 @@ type Comparison struct {
 	// TTFT is the TTFT distribution of both sides; nil without request rows.
 	TTFT   *Distribution `json:"ttft_distribution,omitempty"`
 	Fields []FileDiff    `json:"fields,omitempty"` // differences of recipe and workload; set by the caller
-	// Properties are what the runs were made with and asked for.
+	// Properties are the inputs and settings of the runs.
 	Properties []Property `json:"properties"`
 	Paired     *Pairing   `json:"paired,omitempty"`
 
@@ -78,7 +78,7 @@ type Column struct {
 	Window        *float64 `json:"window_seconds"` // nil if unknown
 	WindowDerived bool     `json:"window_implied"` // derived from the number of tokens and the rate
 	Invalid       []string `json:"invalid"`
-	// Reasons are why the figures of the phase are not exact, those of Invalid included.
+	// Reasons say why the figures of the phase are not exact. They include those of Invalid.
 	Reasons  []results.Reason `json:"reasons"`
 	Warnings []string         `json:"warnings"` // of the run and the phase
 }
@@ -101,7 +101,7 @@ type Part struct {
 	Candidate *float64 `json:"candidate"`
 	Delta     *float64 `json:"delta"`
 	Tolerance float64  `json:"tolerance"`
-	// Position is the difference relative to the tolerance; from -1 to 1 if within it. With
+	// Position is the difference relative to the tolerance, from -1 to 1 within it. With
 	// several references the difference is FromMean, otherwise Delta.
 	Position   *float64          `json:"position"`
 	References int               `json:"references,omitempty"` // number of references behind Mean
@@ -109,11 +109,11 @@ type Part struct {
 	FromMean   *float64          `json:"delta_from_mean,omitempty"` // from Mean, as a fraction of it
 	Better     results.Direction `json:"better"`
 	Interval   *Interval         `json:"interval_95,omitempty"` // of the delta; nil without request rows
-	// DeltaRange is where the true difference is if a figure is uncertain, else nil. It is that
-	// from Mean if there is one.
+	// DeltaRange is the range of the true difference if a figure is uncertain, else nil. The
+	// difference is that from Mean if there is one.
 	DeltaRange *[2]float64 `json:"delta_range,omitempty"`
-	// Figures are the figures of reference and candidate with their class, bounds and reasons,
-	// those of the phase included.
+	// Figures are the figures of reference and candidate with their class, bounds and reasons. The
+	// reasons include those of the phase.
 	Figures   [2]results.Figure `json:"figures"`
 	Flags     []string          `json:"-"` // flags of the row that apply to this part
 	Invalid   [2]bool           `json:"-"` // of reference and candidate
@@ -121,7 +121,7 @@ type Part struct {
 	Text      [2]string         `json:"-"` // of reference and candidate, formatted without the unit
 	DeltaText string            `json:"-"`
 	MeanText  string            `json:"-"` // of FromMean
-	Band      string            `json:"-"` // tolerance with as many digits as show which side of it the difference is on
+	Band      string            `json:"-"` // tolerance, with enough digits to show on which side of it the difference is
 
 	low, high float64 // of DeltaRange, or the difference itself
 }

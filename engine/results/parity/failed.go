@@ -50,10 +50,10 @@ func (f failures) figure() results.Figure {
 
 func (f failures) share() float64 { return float64(f.n) / float64(f.of) } // NaN if unknown
 
-// failedRow compares the shares of failed requests. The difference is one of percentage points,
-// since a relative one to a share of 0 does not exist.
+// failedRow compares the shares of failed requests. The difference is in percentage points, since
+// there is no relative difference from a share of 0.
 func failedRow(ref, cand *Side, a, b failures) Row {
-	decimals := 2 // as many as show that a share is not 0
+	decimals := 2 // enough to show that a share is not 0
 	for _, f := range []failures{a, b} {
 		for f.n > 0 && decimals < 6 && f.share()*100 < math.Pow10(-decimals) {
 			decimals++
@@ -95,8 +95,8 @@ const FailedShare = "failed_share"
 
 const failedLabel = "Failed requests"
 
-// significantZ is the z-score from which two shares of failed requests differ more than chance
-// explains, at a level of 1 %.
+// significantZ is the z-score above which two shares of failed requests differ significantly, at a
+// level of 1 %.
 const significantZ = 2.576
 
 // zScore returns the difference of two shares in standard errors, 0 if there is none.

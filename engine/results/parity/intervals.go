@@ -16,7 +16,7 @@ import (
 const (
 	minUsers     = 12   // of an interval
 	minBlocks    = 5    // of time, of an interval of a rate
-	blockSeconds = 20.0 // least length of a block
+	blockSeconds = 20.0 // minimum length of a block
 )
 
 // Interval is a 95 % confidence interval. In a Part it is that of the difference, as a fraction of the
@@ -26,7 +26,7 @@ const (
 // a run, but not the variation between runs.
 //
 // TestCoverage, TestCoverageOfRates and TestCoverageOfPairs simulate runs without a difference, whose
-// users differ by 10 % and the requests of a user by 30 %. So many percent of the intervals contain 0:
+// users differ by 10 % and the requests of a user by 30 %. The percentage of intervals that contain 0:
 //
 //	users                                             24    48
 //	mean                                              94.5  94.5
@@ -64,16 +64,16 @@ func (e estimate) add(o estimate) estimate {
 	return estimate{v, 1 / (x*x/e.df + y*y/o.df)}
 }
 
-// quantile returns by how many standard deviations the ends of an interval lie from its middle.
+// quantile returns how many standard deviations the ends of an interval are from its middle.
 func (e estimate) quantile() float64 {
 	return distuv.StudentsT{Sigma: 1, Nu: e.df}.Quantile((1 + predictionLevel) / 2)
 }
 
-// bootstrapInterval returns the interval of ascending replicates that resample users. Percentiles of
-// replicates as they are make it too short if there are few users, because resampling understates
-// the variance by 1 - 1/users, and because the variance is itself an estimate. Hence the percentiles
-// are further out: as far as Student's quantile, enlarged by √(users / (users - 1)), lies in a normal
-// distribution.
+// bootstrapInterval returns the interval of ascending replicates that resample users. With few users,
+// the usual percentiles of the replicates would make it too short, because resampling reduces the
+// variance by a factor of 1 - 1/users, and because the variance is itself an estimate. So wider
+// percentiles are used: those at which Student's quantile, times √(users / (users - 1)), lies in a
+// normal distribution.
 func bootstrapInterval(replicates []float64, quantile float64, users int, method string) Interval {
 	n := float64(users)
 	tail := 100 * distuv.UnitNormal.CDF(-quantile*math.Sqrt(n/(n-1)))
@@ -145,8 +145,8 @@ func rateInterval(ref, cand *Side, m *results.Metric) (Interval, bool) {
 }
 
 // rateVariance returns the relative variance of a sum over the measuring window. It is the variance
-// between users plus that between blocks of time, without what both contain: the variance of a user
-// in a block beyond their means.
+// between users plus that between blocks of time, minus what both of them contain: the variance of
+// single cells (a user in a block) around the means of their user and block.
 func (s *Side) rateVariance(of results.Quantity) (estimate, bool) {
 	cells, blocks := s.cells(of)
 	n, b := float64(len(cells)), float64(blocks)
@@ -217,7 +217,7 @@ func (s *Side) users() int {
 	return len(seen)
 }
 
-// intervalNotes tells why differences have no interval, although there are requests.
+// intervalNotes says why differences have no interval although there are requests.
 func intervalNotes(ref, cand *Side) []string {
 	if len(ref.Requests) == 0 || len(cand.Requests) == 0 {
 		return nil

@@ -9,14 +9,14 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
-// unknownText is shown for what is unknown about the origin of figures.
+// unknownText is shown for unknown properties of the origin of figures.
 const unknownText = "unknown"
 
 // Origin is a property of the origin of figures, for reports.
 type Origin struct{ Label, Value string }
 
-// Origins returns what a report says about the origin of its figures. What is unknown is named, except
-// for what only some runs have.
+// Origins returns what a report says about the origin of its figures. Unknown properties are listed
+// as unknown, except for those that only some runs have.
 func (a About) Origins() []Origin {
 	var out []Origin
 	for _, o := range []struct {

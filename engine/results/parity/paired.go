@@ -239,7 +239,7 @@ func groupByLength(bands [][]float64) []ShiftGroup {
 	return out
 }
 
-// MatchedPercent returns the percentage of a number of requests that were matched.
+// MatchedPercent returns the percentage of the given number of requests that were paired.
 func (p *Pairing) MatchedPercent(of int) string {
 	if of == 0 {
 		return dash
@@ -305,7 +305,7 @@ func (s Shift) changeText() string {
 	return " (" + results.Change(*s.Change, 2) + ")"
 }
 
-// intervalText formats the intervals of the shift, or tells why there are none.
+// intervalText formats the intervals of the shift, or says why there are none.
 func (s Shift) intervalText(f numberFormat) string {
 	if s.NoInterval != "" {
 		return s.NoInterval

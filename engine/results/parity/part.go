@@ -8,8 +8,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
-// figure returns a figure of the side with the reasons of its phase. A figure that is only stated, or
-// is of an older roll-up, has no class unless it is invalid.
+// figure returns a figure of the side with the reasons of its phase. A figure that a file only
+// states, or that comes from an older roll-up, has no class unless it is invalid.
 func (s *Side) figure(key string) results.Figure {
 	f := s.Phase.Figures.Get(key)
 	if math.IsNaN(f.Value) {
@@ -25,7 +25,7 @@ func (s *Side) figure(key string) results.Figure {
 	return f
 }
 
-// unfit returns why a figure must not be used, or "" if it may be.
+// unfit returns why a figure must not be used, or "" if it may be used.
 func (s *Side) unfit(key string) string {
 	f := s.figure(key)
 	if f.Class != results.Invalid {
@@ -60,7 +60,7 @@ func bounds(f results.Figure) (low, high float64) {
 	case !math.IsNaN(f.Low) && !math.IsNaN(f.High):
 		return min(f.Low, f.Value), max(f.High, f.Value)
 	}
-	share := 0.0 // of what is unknown; nothing better is known
+	share := 0.0 // the unknown shares; nothing better is known
 	for _, r := range f.Reasons {
 		share += r.Share
 	}
@@ -92,8 +92,8 @@ func newPart(m *results.Metric, ref, cand *Side, within tolerance) Part {
 }
 
 // compare sets the difference of the part and reports whether it is beyond the tolerance.
-// A difference of uncertain figures is beyond only if both ends of its range are; one of invalid
-// figures is not judged. The texts are those of the values alone.
+// A difference of uncertain figures is beyond only if both ends of its range are; that of invalid
+// figures is never flagged. ref and cand are the formatted values, without marks and bounds.
 func (p *Part) compare(within tolerance, ref, cand string) (beyond bool) {
 	p.Band, p.DeltaText = results.Percent(within.width), dash
 	if p.Delta != nil {
@@ -133,7 +133,7 @@ func (p *Part) compare(within tolerance, ref, cand string) (beyond bool) {
 	return way != 0
 }
 
-// setRange sets the range of the judged difference, if a figure is uncertain.
+// setRange sets the range of the difference that is compared with the tolerance, if a figure is uncertain.
 func (p *Part) setRange(within tolerance, judged float64) {
 	p.low, p.high = judged, judged
 	if !p.isUncertain() {
@@ -173,8 +173,8 @@ func (p *Part) isUncertain() bool {
 	return p.Figures[0].Class == results.Uncertain || p.Figures[1].Class == results.Uncertain
 }
 
-// figureFlags returns the reasons of a figure itself, and the value of the client if it differs.
-// Those of its phase touch all figures: they are notes.
+// figureFlags returns the reasons of the figure itself, and the value of the client if it differs.
+// The reasons of its phase affect all figures, so they are notes instead.
 func (s *Side) figureFlags(name string, m *results.Metric) []string {
 	f := s.Phase.Figures.Get(m.Key)
 	var flags []string

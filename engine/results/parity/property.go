@@ -14,7 +14,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
-// Property is something that the runs were made with or asked for.
+// Property is an input or a setting of the runs.
 type Property struct {
 	Name      string `json:"name"` // settings have the key of the workload
 	Reference string `json:"reference"`
@@ -43,7 +43,7 @@ func (p Property) Mark() string {
 	return "?"
 }
 
-// mainSettings are the settings that are always properties, unlike those that no side knows.
+// mainSettings are the settings that are always listed as properties, even if no side knows them.
 var mainSettings = []string{
 	"max_tokens", "reasoning_effort", "max_starting_line_offset", identity.PhaseTimeoutKey, identity.SettlingKey,
 	identity.TrajectoriesKey,
@@ -130,7 +130,7 @@ func (a *About) fill(in identity.Inputs) {
 	}
 }
 
-// newProperties compares what the runs were made with and asked for.
+// newProperties compares the inputs and settings of the runs.
 func newProperties(ref, cand *Side) []Property {
 	users := func(s *Side) string {
 		if s.Phase.Concurrency > 0 {
@@ -180,8 +180,8 @@ func newProperties(ref, cand *Side) []Property {
 	return out
 }
 
-// propertyReasons returns a reason for each property that must be equal but differs, or that a side
-// contradicts itself on.
+// propertyReasons returns a reason for each property that must be equal but differs, or for which a
+// side has contradictory values.
 func propertyReasons(all []Property) []string {
 	var reasons []string
 	for _, p := range all {
@@ -203,7 +203,7 @@ func propertyReasons(all []Property) []string {
 }
 
 // propertyNotes lists the required properties that are unknown for a side, and the other properties
-// that differ, that a side contradicts itself on, or that are unknown.
+// that differ, are unknown, or for which a side has contradictory values.
 func propertyNotes(all []Property) []string {
 	var unknown, differ, conflicts, unknownSettings, notes []string
 	for _, p := range all {

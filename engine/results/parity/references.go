@@ -42,9 +42,9 @@ func newDistribution(ref, cand *Side) *Distribution {
 	return d
 }
 
-// usableReferences returns the additional references that can be used to measure the band, and a
-// note on each of the others. A run of another configuration would make the band too wide, and a run
-// that counts twice too narrow.
+// usableReferences returns the additional references that can be used to compute the band, and a
+// note on each of the others. A run of another configuration would make the band too wide, and a
+// run that is counted twice would make it too narrow.
 func usableReferences(ref, cand *Side, more []Side) (fits []Side, notes []string) {
 	notes = []string{}
 	for i := range more {
@@ -68,7 +68,7 @@ func usableReferences(ref, cand *Side, more []Side) (fits []Side, notes []string
 	return fits, notes
 }
 
-// sameRun returns a reason why a reference can't be used if it is a run that is in use already.
+// sameRun returns the reason that a reference can't be used because its run is already used.
 func (s *Side) sameRun(ref, cand *Side, more []Side) []string {
 	same := func(o *Side) bool {
 		return s.file != nil && o.file != nil && os.SameFile(s.file, o.file) ||

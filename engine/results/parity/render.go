@@ -50,7 +50,7 @@ func (f numberFormat) number(v float64) string {
 }
 
 // figure formats a figure without its unit: "≥ 1,234" for a lower bound, "1,234 ±5" for an
-// uncertain value, "~ 1,234" for one of a phase that has not ended.
+// uncertain value, "~ 1,234" for a figure of a phase that has not ended.
 func (f numberFormat) figure(v results.Figure) string {
 	text := f.number(v.Value)
 	low, high := bounds(v)
@@ -139,7 +139,7 @@ func (c Comparison) Summary() string {
 }
 
 // PrimaryTexts formats the difference that the verdict depends on and the band, with as many
-// digits as the verdict needs. The difference must be known.
+// digits as are needed to justify the verdict. The difference must be known.
 func (c Comparison) PrimaryTexts() (change, band string) {
 	return judgedTexts(*c.judged(), c.Band, 2)
 }

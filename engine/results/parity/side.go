@@ -31,11 +31,11 @@ type Side struct {
 	Path  string // loaded file or directory
 	About About
 	Phase results.Phase
-	// Failure is why the run is incomplete, such as "failed: …"; empty if it is complete.
+	// Failure says why the run is incomplete, such as "failed: …"; empty if it is complete.
 	Failure string
-	// Inputs are what the directory of the run shows, which About repeats; zero for files of figures.
+	// Inputs were read from the directory of the run, and are repeated in About; zero for files of figures.
 	Inputs identity.Inputs
-	// Warnings are the errors and warnings of the run, which may touch all its phases.
+	// Warnings are the errors and warnings of the run, which may affect all its phases.
 	Warnings []string
 	// Requests are the requests of the phase, see results.LoadRequests; empty for files.
 	Requests []results.Request
@@ -67,7 +67,7 @@ type About struct {
 // Load reads a side from a directory that [results.Load] accepts, a roll-up, or a file that
 // [figurefile] reads. A file of figures has the keys of the statistics file and, under "about",
 // those of [About]. Phase is the index of the phase, or AnyPhase; it is ignored for files with a
-// single phase. "#" and a number or name after the path of a file choose a set of its figures.
+// single phase. "#" and a number or name after the path of a file choose one of its sets of figures.
 func Load(ctx context.Context, path string, phase int, rc results.RunContext) (Side, error) {
 	path, choice := splitChoice(path)
 	info, err := os.Stat(path)

@@ -15,8 +15,8 @@ import (
 // equal runs, at most 1 - predictionLevel lie outside.
 const predictionLevel = 0.95
 
-// epsilon is by how much a difference, as a fraction, must exceed a tolerance to be beyond it.
-// It is far above the rounding errors of floating point and far below what a run can measure:
+// epsilon is the amount by which a difference, as a fraction, must exceed a tolerance to be beyond
+// it. It is far above the rounding errors of floating point and far below what a run can measure:
 // 98 against 100 and 2.94 against 3 are both −2 %, although their computed differences are not equal.
 const epsilon = 1e-9
 
@@ -34,7 +34,7 @@ type tolerance struct {
 // deviation s; but at least floor, because two or three runs can agree by chance.
 //
 // TestFalseAlarms simulates sets of equal runs whose users differ by 10 % and the requests of a user
-// by 30 %. Without the floor, so many candidates are called different:
+// by 30 %. Without the floor, this percentage of candidates is called different:
 //
 //	references    2     3     4     5     6     7     8     9     10
 //	% different   5.6   4.9   4.3   4.7   4.6   4.7   5.0   5.2   5.0
@@ -56,7 +56,7 @@ func newTolerance(figures []float64, floor float64) tolerance {
 // delta returns the difference of a figure from the center, as a fraction.
 func (t tolerance) delta(v float64) float64 { return (v - t.center) / t.center }
 
-// position returns where a difference lies: from -1 to 1 within the tolerance, further outside beyond it.
+// position returns a difference relative to the tolerance: from -1 to 1 within it, outside that range beyond it.
 func (t tolerance) position(delta float64) float64 {
 	p := min(max(delta/t.width, -math.MaxFloat64), math.MaxFloat64)
 	if !isBeyond(delta, t.width) {
@@ -68,7 +68,7 @@ func (t tolerance) position(delta float64) float64 {
 // isBeyond reports whether a difference exceeds a tolerance.
 func isBeyond(delta, width float64) bool { return math.Abs(delta) > width+epsilon }
 
-// source tells how the width was computed from references, or returns "" if it was not.
+// source says how the width was computed from references, or returns "" if it was not.
 func (t tolerance) source() string {
 	if t.predicted < 0 {
 		return ""
@@ -81,8 +81,8 @@ func (t tolerance) source() string {
 	return interval
 }
 
-// judgedTexts formats a difference and its tolerance with as many decimals, at least some, as show
-// on which side of the tolerance the difference lies.
+// judgedTexts formats a difference and its tolerance with the given number of decimals, or more if
+// they are needed to show on which side of the tolerance the difference lies.
 func judgedTexts(delta, width float64, decimals int) (change, band string) {
 	for ; ; decimals++ {
 		change = results.Change(delta, decimals)
@@ -93,7 +93,7 @@ func judgedTexts(delta, width float64, decimals int) (change, band string) {
 	}
 }
 
-// maxDecimals shows differences of a percentage that are as small as epsilon.
+// maxDecimals is enough to show differences as small as epsilon in a percentage.
 const maxDecimals = 8
 
 // shownPercent returns a fraction as a percentage, rounded as it is shown.

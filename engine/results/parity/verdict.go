@@ -7,8 +7,8 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
-// setVerdict sets the verdict, which depends on the primary metric only. Force overrides that the
-// runs are unlike, but not that the figures permit no verdict.
+// setVerdict sets the verdict, which depends on the primary metric only. With force there is a verdict
+// even if the runs are not comparable, but not if the figures permit none.
 func (c *Comparison) setVerdict(ref, cand *Side, force bool) {
 	c.noVerdict = c.figureReasons(ref, cand)
 	force = force && len(c.noVerdict) == 0
