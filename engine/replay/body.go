@@ -11,16 +11,16 @@ import (
 // byteOrderMark may precede a stream or a JSON document. It is not part of it.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// maxHead is the number of bytes at the beginning of a body that an error shows.
+// maxHead is the maximum number of bytes of the beginning of a body that an error shows.
 const maxHead = 120
 
-// bodyForm is the form of a body. Only its content decides, since servers and proxies label both
-// forms with any Content-Type.
+// bodyForm is the form of a body. It is determined by the content alone, since servers and proxies
+// may label either form with any Content-Type.
 type bodyForm int
 
 const (
 	formUnknown bodyForm = iota // nothing but white space so far
-	formStream                  // server-sent events, unless it turns out to have no field of one
+	formStream                  // server-sent events, unless none of their fields is found
 	formJSON                    // a JSON document
 	formOther                   // markup
 )
@@ -74,8 +74,8 @@ func (p *bodyParser) addEvent(name, data []byte) {
 	}
 }
 
-// skipMark removes the byte-order mark. A part of one at the end of b is kept back until the next
-// read shows whether it is one.
+// skipMark removes the byte-order mark. If b ends within what may be one, these bytes are held back
+// until the next read decides.
 func (p *bodyParser) skipMark(b []byte) []byte {
 	for len(b) > 0 && p.mark < len(byteOrderMark) && b[0] == byteOrderMark[p.mark] {
 		p.mark++
@@ -85,7 +85,7 @@ func (p *bodyParser) skipMark(b []byte) []byte {
 		return b
 	}
 	p.begun = true
-	if p.mark > 0 && p.mark < len(byteOrderMark) { // only looked like one
+	if p.mark > 0 && p.mark < len(byteOrderMark) { // it was not one
 		b = append(bytes.Clone(byteOrderMark[:p.mark]), b...)
 	}
 	return b
@@ -106,7 +106,7 @@ func (p *bodyParser) recognize(b []byte) {
 	}
 }
 
-// end completes the response after the last byte. broken tells that the connection ended before
+// end completes the response after the last byte. broken means that the connection ended before
 // the body did.
 func (p *bodyParser) end(broken bool) {
 	if p.form == formJSON {

@@ -99,8 +99,8 @@ func (c *chunk) failure(data []byte) (errorKind, string) {
 	return "", ""
 }
 
-// failureWords occur in the finish reasons with which servers report that a response failed.
-// "insufficient" and "disconnect" are of hosted services.
+// failureWords occur in the finish reasons by which servers report that a response failed. Hosted
+// services use "insufficient" and "disconnect".
 var failureWords = []string{
 	"error", "abort", "cancel", "fail", "timeout", "timed", "exception", "interrupt", "insufficient", "disconnect",
 }
@@ -151,11 +151,11 @@ func (s *textSize) UnmarshalJSON(value []byte) error {
 	return nil
 }
 
-// errorValue is the JSON value of a key named error. The text is its beginning; it is nil for the
-// values of servers that send the key in every event: null, false, 0 and "".
+// errorValue is the JSON value of a key named error. text is the beginning of the value; it is nil
+// for null, false, 0 and "", which some servers send in every event.
 type errorValue struct{ text *string }
 
-// UnmarshalJSON stores the value if it stands for an error.
+// UnmarshalJSON stores the value if it reports an error.
 func (e *errorValue) UnmarshalJSON(value []byte) error {
 	switch string(value) {
 	case "null", "false", "0", `""`:

@@ -27,8 +27,8 @@ type client struct {
 	timeout time.Duration
 }
 
-// newClient returns a client that opens at most one connection per user and keeps it.
-// It ignores proxy settings of the environment, since a proxy would distort the measurement.
+// newClient returns a client that opens at most one connection per user and keeps it open.
+// It ignores the proxy settings of the environment, since a proxy would distort the measurement.
 func newClient(cfg Config) *client {
 	header := http.Header{
 		"Content-Type": {"application/json"}, "Accept": {"text/event-stream"}, "User-Agent": {cfg.clientName()},
@@ -131,8 +131,8 @@ func (c *client) do(ctx context.Context, cancel context.CancelFunc, x *exchange,
 	return err
 }
 
-// readBody reads a body to its end. The time of its content is that of the return of the read that
-// completed it, before it is parsed.
+// readBody reads a body to its end. The time of an event is when the read that completed it
+// returned, before it was parsed.
 func readBody(body io.Reader, cancel context.CancelFunc, p *bodyParser) error {
 	buf := make([]byte, 16<<10)
 	ending := false

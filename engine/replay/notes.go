@@ -2,7 +2,7 @@ package replay
 
 import "math/bits"
 
-// notes is a set of peculiarities of a successful response, which a reader of the figures must know.
+// notes is a set of peculiarities of a successful response that a reader of the figures must know.
 type notes uint8
 
 // The peculiarities, as bits.

@@ -21,8 +21,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// ConfigError is the error of a replay that did not start because its workload file or options
-// are invalid.
+// ConfigError is returned if a replay did not start because its workload file or options are
+// invalid.
 type ConfigError struct{ Err error }
 
 func (e *ConfigError) Error() string { return e.Err.Error() }
@@ -111,7 +111,7 @@ func (r *run) prepareFiles() error {
 }
 
 // clock converts times to Unix seconds. It reads the wall clock once and then uses the
-// monotonic clock, so that changes of the system time don't affect the rows.
+// monotonic clock, so that changes to the system time don't affect the rows.
 type clock struct {
 	zero time.Time
 	unix float64

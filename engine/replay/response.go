@@ -11,14 +11,14 @@ import (
 // errorKind is the kind of a request's failure.
 type errorKind string
 
-// The kinds of failures, in the order in which they are checked. A response with several has the
-// first of them, except that after errorEvent and errorFinish the rest of the stream is not read.
+// The kinds of failures, in the order in which they are checked. If several apply to a response, the
+// first one counts; but after errorEvent and errorFinish the rest of the stream is not read.
 const (
 	errorConnection errorKind = "connection"    // no response: refused, reset, name not found
 	errorStatus     errorKind = "http_status"   // a status other than 2xx, or 204
 	errorBody       errorKind = "not_a_stream"  // a body that is neither an event stream nor JSON
 	errorEvent      errorKind = "event_error"   // an error event, or an error object in the data
-	errorFinish     errorKind = "finish_reason" // a finish reason that names an error
+	errorFinish     errorKind = "finish_reason" // a finish reason that reports a failure
 	errorMalformed  errorKind = "malformed"     // an event or a document that can't be parsed
 	errorTimeout    errorKind = "timeout"       // the request's time limit was exceeded
 	errorNoOutput   errorKind = "no_output"     // no output at all
@@ -156,7 +156,7 @@ func (r *response) classify() (errorKind, string) {
 	return "", ""
 }
 
-// notes returns what a reader of the figures must know of a successful response.
+// notes returns the peculiarities of a successful response.
 func (r *response) notes() notes {
 	var n notes
 	for _, c := range [...]struct {
@@ -196,8 +196,8 @@ func (r *response) itl() *float64 {
 
 // sseSpeed returns the output speed in tokens per second: the tokens after the first event, over
 // the same interval as [response.itl]. Their number is the server's count multiplied by their
-// share of the output's bytes. For one token per event it equals 1/itl; for a large first event
-// it is lower.
+// share of the output's bytes. With one token per event the speed equals 1/itl; with a large first
+// event it is lower.
 func (r *response) sseSpeed() *float64 {
 	seconds := r.lastOutput.Sub(r.firstOutput).Seconds()
 	if r.events < 2 || r.usage.output.n < 2 || seconds <= 0 {

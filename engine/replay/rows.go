@@ -79,7 +79,7 @@ func openRequestLog(path string) (*requestLog, error) {
 	return &requestLog{rowWriter{what: "request log", to: f}, f}, nil
 }
 
-// terminateLastLine adds a newline after an incomplete row, which a killed client has left, so
+// terminateLastLine adds a newline after an incomplete row, which a killed client may have left, so
 // that the next row begins on a new line.
 func terminateLastLine(f *os.File) error {
 	info, err := f.Stat()

@@ -113,7 +113,7 @@ func ConfigOf(w *recipes.Workload, opt Options) (Config, error) {
 	return cfg, nil
 }
 
-// phaseStates maps milestones of a phase to states of the run.
+// phaseStates maps the milestones of a phase to states of the run.
 var phaseStates = map[eventKind]event.State{
 	eventPhaseStart: event.Ramp, eventRampDone: event.Settling, eventSettlingDone: event.Measuring, eventStop: event.Post,
 }

@@ -101,7 +101,7 @@ func (p *sseParser) addLine(line []byte, f func(name, data []byte)) {
 	}
 }
 
-// isField reports whether an event stream may contain the field; that of a comment is empty.
+// isField reports whether name is a field of an event stream; that of a comment is empty.
 func isField(name string) bool {
 	switch name {
 	case "data", "event", "id", "retry", "":
@@ -122,7 +122,7 @@ func (p *sseParser) end(f func(name, data []byte)) {
 	}
 }
 
-// isWholeEvent reports whether an event without the empty line after it is complete.
+// isWholeEvent reports whether an event is complete although no empty line follows it.
 func isWholeEvent(name, data []byte) bool {
 	return isErrorName(name) || isDone(bytes.TrimSpace(data)) || json.Valid(data)
 }

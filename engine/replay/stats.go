@@ -172,7 +172,7 @@ func sumServer(ok []sample) serverTokens {
 	return t
 }
 
-// sum returns the sum of the known counts, or nil if none is known, and how many are known.
+// sum returns the sum of the known counts, or nil if none is known, and the number of known counts.
 func sum(ok []sample, of func(sample) int32) (*int, int) {
 	total, known := 0, 0
 	for _, x := range ok {
@@ -195,8 +195,8 @@ func optionalRatio(total *int, over float64) number {
 	return ratio(float64(*total), over)
 }
 
-// sumClient sets the figures that the client estimates itself. Its throughput is over the time
-// from the first to the last output event.
+// sumClient sets the figures that the client estimates itself. Their throughput is measured from the
+// first to the last output event.
 func sumClient(s *statistics, ok []sample) {
 	first, last := math.Inf(1), math.Inf(-1)
 	for _, x := range ok {

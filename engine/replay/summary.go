@@ -75,7 +75,7 @@ func share(n, of int) string {
 	return fmt.Sprintf("%d of %d successful requests (%.1f%%)", n, of, 100*float64(n)/float64(of))
 }
 
-// unknownCounts returns the end of a line with a sum over requests whose count is known.
+// unknownCounts returns the text after a sum of counts: in how many requests the count is unknown.
 func unknownCounts(sum *int, known, of int) string {
 	switch {
 	case known == of:

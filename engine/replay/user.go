@@ -11,7 +11,7 @@ import (
 )
 
 // failurePause is the minimum time from the start of a failed request to the start of the same
-// user's next one. It avoids flooding a server that rejects requests at once.
+// user's next one. It prevents flooding a server that rejects requests immediately.
 const failurePause = time.Second
 
 // runUser sends the requests of one user until the phase stops.
