@@ -112,14 +112,21 @@ func (s *measuredSums) complete(m *Metric, f *Figure) {
 		return
 	}
 	own := unknown - s.missing
-	share := float64(unknown) / float64(f.Of)
 	if own > 0 {
-		r := newReason(UnknownQuantity, float64(own)/float64(f.Of), "%s unknown in %s of %s requests",
-			q.name(), Count(own), Count(f.Of))
-		f.addReason(r)
+		f.addReason(newReason(UnknownQuantity, float64(own)/float64(f.Of), "%s unknown in %s of %s requests",
+			q.name(), Count(own), Count(f.Of)))
 	}
-	f.Class = f.Class.Worse(classOf(share))
+	// If few of the requests have the quantity, the missing ones weigh more than the reason of the phase says.
+	share := float64(s.missing) / float64(f.Of)
+	if classOf(share) != classOf(float64(s.missing)/float64(s.measured+s.missing)) {
+		f.addReason(newReason(UnreadableRows, share, "%s unknown in up to %s of %s requests, which could not be read",
+			q.name(), Count(s.missing), Count(f.Of)))
+	}
 	f.Low, f.High = s.boundsOf(m, f.Value, unknown)
+	if math.IsInf(f.High, 1) && classOf(float64(unknown)/float64(f.Of)) != Invalid {
+		f.addReason(Reason{ID: UnknownQuantity, Class: Invalid, Share: share, Text: fmt.Sprintf(
+			"p%g may be one of the %s unknown values", m.Formula.Percentile, Count(unknown))})
+	}
 }
 
 // boundsOf returns the lowest and the highest possible value of a figure if the quantity is unknown
@@ -170,14 +177,23 @@ func (s *rankSet) wantBounds(of Quantity, unknown int, p float64) {
 	s.want[of] = append(s.want[of], ranks[0][0], ranks[0][1], ranks[1][0], ranks[1][1])
 }
 
-// percentileBounds returns the bounds of a percentile. They are chosen from the known values;
-// unknown values outside the range of these would move them further apart.
+// percentileBounds returns the bounds of a percentile. Where it may be one of the unknown values,
+// these are 0 and infinity.
 func (s *rankSet) percentileBounds(of Quantity, unknown int, p float64) (low, high float64) {
-	ranks, fraction := shiftedRanks(s.n[of], unknown, p)
+	n := s.n[of]
+	ranks, fraction := shiftedRanks(n, unknown, p)
 	at := func(r [2]int) float64 {
 		return percentile.Interpolate(s.found[of][r[0]], s.found[of][r[1]], fraction)
 	}
-	return at(ranks[0]), at(ranks[1])
+	low, high = at(ranks[0]), at(ranks[1])
+	first, second, fraction := percentile.Ranks(n+unknown, p)
+	if first < unknown {
+		low = 0
+	}
+	if second >= n && (fraction > 0 || first >= n) {
+		high = math.Inf(1)
+	}
+	return low, high
 }
 
 // addReason adds a reason, and worsens the class of the figure to that of the reason.
@@ -199,11 +215,14 @@ func (f *Figure) widen(m *Metric, share float64) {
 	if math.IsNaN(low) {
 		low, high = f.Value, f.Value
 	}
-	f.Low, f.High = min(low, f.Value*(1-share)), max(high, f.Value*(1+share))
+	f.Low, f.High = low*(1-share), high*(1+share)
 }
 
 // finish applies the reasons of a phase to its figures.
 func (p *Phase) finish() {
+	if r, ok := inTotal(p.Reasons); ok {
+		p.add(r)
+	}
 	for i := range p.Figures {
 		f := &p.Figures[i]
 		m := FindMetric(f.Key)
@@ -211,13 +230,8 @@ func (p *Phase) finish() {
 			f.Class, f.Low, f.High = "", math.NaN(), math.NaN()
 			continue
 		}
-		f.Class, f.Provisional = f.Class.Worse(Exact), p.Provisional
-		for _, r := range p.Reasons {
-			f.Class = f.Class.Worse(r.Class)
-			if r.Share > 0 && (r.ID == RowsMissing || r.ID == WindowEstimated) {
-				f.widen(m, r.Share)
-			}
-		}
+		f.Provisional = p.Provisional
+		f.applyReasons(m, p.Reasons)
 		sum := m != nil && (m.Formula.Kind == Rate || m.Formula.Kind == Sum)
 		switch {
 		case f.Class == Invalid && sum && isIncomplete(slices.Concat(f.Reasons, p.Reasons)):
@@ -226,6 +240,49 @@ func (p *Phase) finish() {
 			f.Low, f.High = math.NaN(), math.NaN()
 		}
 	}
+}
+
+// applyReasons sets the class of the figure, and widens its bounds, by its own reasons and those of
+// its phase.
+func (f *Figure) applyReasons(m *Metric, ofPhase []Reason) {
+	own := func(id ReasonID) bool {
+		return slices.ContainsFunc(f.Reasons, func(r Reason) bool { return r.ID == id })
+	}
+	all := slices.Clone(f.Reasons)
+	for _, r := range ofPhase {
+		if r.ID != UnreadableRows || !own(UnreadableRows) { // else it says the same
+			all = append(all, r)
+		}
+	}
+	f.Class = f.Class.Worse(Exact)
+	share := 0.0
+	for _, r := range all {
+		f.Class = f.Class.Worse(r.Class)
+		if r.ID != UnknownQuantity && r.ID != UnreadableRows { // of which boundsOf knows
+			share += r.Share
+		}
+	}
+	if share > 0 {
+		f.widen(m, share)
+	}
+	if r, ok := inTotal(all); ok && f.Class != Invalid {
+		f.addReason(r)
+	}
+}
+
+// inTotal returns the reason that follows from several reasons of which none makes a figure invalid,
+// or uncertain, although together they do.
+func inTotal(reasons []Reason) (Reason, bool) {
+	total, worst, id := 0.0, Exact, RowsMissing
+	for _, r := range reasons {
+		if r.Share > 0 && !isIncomplete([]Reason{{ID: r.ID, Class: Invalid}}) {
+			id = r.ID // a sum may be too high
+		}
+		total, worst = total+r.Share, worst.Worse(r.Class)
+	}
+	r := Reason{ID: id, Class: classOf(total), Text: fmt.Sprintf("%s %% of the requests or of the window is unknown in total",
+		Decimal(100*total, 2))}
+	return r, worst != Invalid && r.Class.Worse(worst) != worst
 }
 
 // isIncomplete reports whether a figure is invalid only because requests or values are

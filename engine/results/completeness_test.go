@@ -126,6 +126,40 @@ func TestClassesOfFigures(t *testing.T) {
 			}
 			return row
 		}, LocalSpeed50, Exact, "100.0 tok/s", nil},
+		{"0.67 % unknown and 0.67 % unreadable", func(i int, row string) string {
+			if i%150 == 70 {
+				return row[:60]
+			}
+			return noOutput(150)(i, row)
+		}, Primary, Invalid, "≥ 118.4 tok/s", []ReasonID{UnknownQuantity, RowsMissing, UnreadableRows}},
+		{"0.08 % unknown and 0.08 % unreadable", func(i int, row string) string {
+			if i == 70 {
+				return row[:60]
+			}
+			return noOutput(1200)(i, row)
+		}, Primary, Uncertain, "119.8 ±0.2 tok/s", []ReasonID{UnknownQuantity, RowsMissing, UnreadableRows}},
+		{"0.5 % without start time", func(i int, row string) string {
+			if i%200 == 3 {
+				return strings.Replace(row, `"start_time":`, `"start_time":null,"was":`, 1)
+			}
+			return row
+		}, Primary, Uncertain, "119.4 ±0.6 tok/s", []ReasonID{UnreadableRows}},
+		{"0.5 % with more cached than input tokens", func(i int, row string) string {
+			if i%200 == 3 {
+				return strings.Replace(row, `"server_cached_tokens":40`, `"server_cached_tokens":150`, 1)
+			}
+			return row
+		}, "cache_hit_rate", Uncertain, "40.6 ±0.3 %", []ReasonID{OutOfRange}},
+		{"few requests have a speed, 3 of 1,200 rows unreadable", func(i int, row string) string {
+			if i%400 == 70 {
+				return row[:60]
+			}
+			if i%50 != 0 {
+				row = strings.Replace(row, `"server_output_tokens":30`, `"server_output_tokens":1`, 1)
+				return strings.Replace(row, `"itl":0.01`, `"itl":null`, 1)
+			}
+			return row
+		}, LocalSpeed50, Invalid, "100.0 tok/s", []ReasonID{UnreadableRows, UnreadableRows}},
 		{"failed requests have no tokens", func(i int, row string) string {
 			if i%25 == 0 {
 				row, _, _ = strings.Cut(row, `"server_input_tokens"`)
@@ -218,5 +252,54 @@ func TestFigureJSONKeepsItsClass(t *testing.T) {
 	}
 	if f := old.Get(TTFT50); f.Class != Invalid {
 		t.Errorf("without a class: %+v", f)
+	}
+}
+
+// A percentile that may be one of the unknown values has no upper bound.
+func TestPercentileBeyondTheKnownValues(t *testing.T) {
+	t.Parallel()
+	s := rankSet{n: [quantities]int{TTFT: 99}}
+	s.found[TTFT] = map[int]float64{}
+	for rank := range 99 {
+		s.found[TTFT][rank] = float64(1 + rank)
+	}
+	for _, tt := range []struct {
+		unknown   int
+		p         float64
+		low, high float64
+	}{
+		{1, 50, 49.5, 50.5},
+		{1, 99, 98.01, math.Inf(1)},
+		{2, 1, 0, 2},
+		{99, 95, 89.15, math.Inf(1)},
+	} {
+		low, high := s.percentileBounds(TTFT, tt.unknown, tt.p)
+		if math.Abs(low-tt.low) > 1e-9 || high != tt.high && !(math.Abs(high-tt.high) < 1e-9) {
+			t.Errorf("p%g with %d unknown values: from %g to %g, want %g to %g", tt.p, tt.unknown, low, high, tt.low, tt.high)
+		}
+	}
+}
+
+// The table marks what is not exact, and names why.
+func TestTextMarksFigures(t *testing.T) {
+	t.Parallel()
+	text := only(t, aggregateAny(t, rowsWith(func(i int, row string) string {
+		if i%150 == 70 {
+			return row[:60]
+		}
+		if i%150 == 0 {
+			return strings.Replace(row, `"server_output_tokens":30`, `"server_output_tokens":null`, 1)
+		}
+		return row
+	}))).Text()
+	for _, want := range []string{
+		"≥ 118.4 tok/s !", "30.0 tok !", "0.150 ±0.001 s",
+		"invalid: 1.33 % of the requests or of the window is unknown in total: Output tok/s (server-reported)",
+		"uncertain: 8 of 1,200 rows could not be read\n",
+		"uncertain: output tokens unknown in 8 of 1,200 requests: Output tok/s (server-reported)",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
 	}
 }

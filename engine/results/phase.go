@@ -246,7 +246,7 @@ func (b *phaseBuilder) build() error {
 		return nil
 	}
 	measured := requestScan(func(int, func(int, *Request)) error { return nil })
-	seconds := math.NaN()
+	seconds, missing := math.NaN(), p.Unreadable
 	if w := p.Window; w != nil {
 		seconds = w.Seconds
 		p.Requests = &Requests{}
@@ -254,8 +254,12 @@ func (b *phaseBuilder) build() error {
 		if err := b.countOutsideWindow(); err != nil {
 			return err
 		}
+		missing += p.Requests.NoStartTime // which may have been measured
 	}
-	s, err := computeSums(measured, b.span.total, p.Unreadable, seconds, "window")
+	if p.Index != 0 {
+		missing += b.unknownPhases() // counted in phase 0
+	}
+	s, err := computeSums(measured, b.span.total, missing, seconds, "window")
 	if err != nil {
 		return err
 	}
@@ -455,9 +459,10 @@ func (b *phaseBuilder) invalid(id ReasonID, format string, args ...any) {
 	b.add(Reason{ID: id, Text: fmt.Sprintf(format, args...), Class: Invalid})
 }
 
+func (b *phaseBuilder) add(r Reason) { b.phase.add(r) }
+
 // add adds a reason that affects all figures of the phase.
-func (b *phaseBuilder) add(r Reason) {
-	p := &b.phase
+func (p *Phase) add(r Reason) {
 	p.Reasons = append(p.Reasons, r)
 	if r.Class == Invalid {
 		p.Invalid = append(p.Invalid, r.Text)

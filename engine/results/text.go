@@ -60,9 +60,7 @@ func (p Phase) Text() string {
 		b.WriteString(line + "\n")
 	}
 	fmt.Fprintf(&b, "  n: number of requests; !: invalid; percentiles by %s\n", percentile.Method)
-	writeList(&b, "  invalid", p.Invalid)
-	writeList(&b, "  invalid", p.Figures.invalidTexts())
-	writeList(&b, "  note", p.Warnings)
+	p.writeReasons(&b)
 	return b.String()
 }
 
@@ -97,18 +95,42 @@ func (r Run) WithoutFigures(path string) error {
 	return problem.Errorf(id, "read results: %s: no figures: %s", path, why)
 }
 
-// invalidTexts returns the reasons, each with the labels of its figures.
-func (fs Figures) invalidTexts() []string {
+// writeReasons writes why the figures are not exact, the worst reasons first, then the notes.
+func (p Phase) writeReasons(b *strings.Builder) {
+	var uncertain []string
+	for _, r := range p.Reasons {
+		if r.Class == Uncertain {
+			uncertain = append(uncertain, r.Text)
+		}
+	}
+	isKnown := func(w string) bool { return slices.Contains(uncertain, w) }
+	writeList(b, "  invalid", p.Invalid)
+	writeList(b, "  invalid", p.Figures.reasonTexts(Invalid))
+	writeList(b, "  uncertain", uncertain)
+	writeList(b, "  uncertain", p.Figures.reasonTexts(Uncertain))
+	writeList(b, "  note", slices.DeleteFunc(slices.Clone(p.Warnings), isKnown))
+	writeList(b, "  note", p.Figures.reasonTexts(Exact))
+}
+
+// reasonTexts returns the reasons of a class that single figures have, each with the labels of its figures.
+func (fs Figures) reasonTexts(class Class) []string {
 	var reasons []string
 	labels := map[string][]string{}
+	add := func(text, label string) {
+		if labels[text] == nil {
+			reasons = append(reasons, text)
+		}
+		labels[text] = append(labels[text], label)
+	}
 	for _, f := range fs {
-		if f.Invalid == "" {
-			continue
+		for _, r := range f.Reasons {
+			if r.Class == class && !math.IsNaN(f.Value) {
+				add(r.Text, f.Label)
+			}
 		}
-		if labels[f.Invalid] == nil {
-			reasons = append(reasons, f.Invalid)
+		if class == Invalid && f.Invalid != "" && len(f.Reasons) == 0 {
+			add(f.Invalid, f.Label)
 		}
-		labels[f.Invalid] = append(labels[f.Invalid], f.Label)
 	}
 	for i, r := range reasons {
 		reasons[i] = r + ": " + strings.Join(labels[r], ", ")
@@ -117,10 +139,11 @@ func (fs Figures) invalidTexts() []string {
 }
 
 func (f Figure) tableRow(phaseInvalid bool) []string {
-	value, unit, _ := strings.Cut(f.Text(), " ")
-	if math.IsNaN(f.Value) {
-		unit = ""
-	} else if phaseInvalid || f.Invalid != "" {
+	value, unit := f.Text(), ""
+	if i := strings.LastIndexByte(value, ' '); i >= 0 {
+		value, unit = value[:i], value[i+1:]
+	}
+	if !math.IsNaN(f.Value) && (phaseInvalid || f.IsInvalid()) {
 		unit += " !"
 	}
 	n := ""

@@ -71,14 +71,22 @@ func (b *phaseBuilder) checkLength() {
 	}
 }
 
-// checkUnknownPhases adds a reason if rows may belong to a phase other than the one they are counted in.
-func (b *phaseBuilder) checkUnknownPhases(measured int) {
+// unknownPhases returns the number of rows counted in phase 0 that may belong to any phase.
+func (b *phaseBuilder) unknownPhases() int {
 	zero := b.agg.spans.phases[0]
 	later := func(m manifestRow) bool { return m.Phase > 0 }
-	if zero == nil || zero.noPhase == 0 || len(b.agg.spans.phases) == 1 && !slices.ContainsFunc(b.agg.manifest, later) {
+	if zero == nil || len(b.agg.spans.phases) == 1 && !slices.ContainsFunc(b.agg.manifest, later) {
+		return 0
+	}
+	return zero.noPhase
+}
+
+// checkUnknownPhases adds a reason if rows may belong to a phase other than the one they are counted in.
+func (b *phaseBuilder) checkUnknownPhases(measured int) {
+	n, id := b.unknownPhases(), UnreadableRows
+	if n == 0 {
 		return
 	}
-	n, id := zero.noPhase, UnreadableRows
 	if b.phase.Index == 0 {
 		id = OutOfRange
 	}
