@@ -12,6 +12,8 @@ type activity struct {
 	last   [activityBuckets]float64 // latest end in a bucket, Unix s
 	pauses perUser[pauses]
 	n      int // number of pauses
+
+	firstStart, lastEnd float64 // of all requests, Unix s
 }
 
 const (
@@ -20,7 +22,9 @@ const (
 	// Few users may pause at the same time by chance.
 	gapFactor, fewUsersGapFactor = 3.0, 10.0
 	fewUsers                     = 4
-	minPauses                    = 20 // fewer say nothing about the lengths of pauses
+	// Fewer pauses say nothing about their lengths. A gap must then be so many times as long as
+	// the time from the first start to the last end of a request.
+	minPauses, fewPausesGapFactor = 20, 10.0
 )
 
 // pauses holds the longest times between two requests of a user, in seconds.
@@ -36,7 +40,7 @@ type gap struct {
 }
 
 func newActivity(w *Window) *activity {
-	a := &activity{window: w, scale: activityBuckets / w.Seconds}
+	a := &activity{window: w, scale: activityBuckets / w.Seconds, firstStart: math.Inf(1), lastEnd: math.Inf(-1)}
 	for i := range a.first {
 		a.first[i], a.last[i] = math.Inf(1), math.Inf(-1)
 	}
@@ -56,6 +60,7 @@ func (a *activity) add(r *Request) {
 	from, to := a.bucket(r.Start), a.bucket(r.End)
 	a.change[from]++
 	a.change[to+1]--
+	a.firstStart, a.lastEnd = min(a.firstStart, r.Start), max(a.lastEnd, r.End)
 	a.first[from], a.last[to] = min(a.first[from], r.Start), max(a.last[to], r.End)
 	if r.User < 0 {
 		return
@@ -83,11 +88,12 @@ func (a *activity) gaps() []gap {
 		}
 		longest, second = max(longest, p.longest), max(second, p.second)
 	})
-	if a.n < minPauses {
-		return nil
-	}
 	factor := gapFactor
-	if users < fewUsers {
+	switch {
+	case a.n < minPauses:
+		factor, longest = fewPausesGapFactor, a.lastEnd-a.firstStart
+		second = longest
+	case users < fewUsers:
 		factor = fewUsersGapFactor
 	}
 	var all []gap

@@ -280,8 +280,8 @@ func inTotal(reasons []Reason) (Reason, bool) {
 		}
 		total, worst = total+r.Share, worst.Worse(r.Class)
 	}
-	r := Reason{ID: id, Class: classOf(total), Text: fmt.Sprintf("%s %% of the requests or of the window is unknown in total",
-		Decimal(100*total, 2))}
+	text := fmt.Sprintf("%s %% of the requests or of the window is unknown in total", Decimal(100*total, 2))
+	r := Reason{ID: id, Class: classOf(total), Text: text}
 	return r, worst != Invalid && r.Class.Worse(worst) != worst
 }
 

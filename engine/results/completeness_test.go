@@ -110,6 +110,8 @@ func TestClassesOfFigures(t *testing.T) {
 		{"rows end early", keep(0, 840), Primary, Invalid, "≥ 84.0 tok/s", []ReasonID{RowsMissing}},
 		{"rows end a bit early", keep(0, 1160), Primary, Invalid, "", []ReasonID{RowsMissing}},
 		{"rows begin late", keep(300, 1200), Primary, Invalid, "≥ 90.0 tok/s", []ReasonID{RowsMissing}},
+		{"rows end after 12 requests", keep(0, 12), Primary, Invalid, "≥ 1.2 tok/s", []ReasonID{RowsMissing}},
+		{"one request", keep(600, 601), Primary, Invalid, "≥ 0.1 tok/s", []ReasonID{RowsMissing, RowsMissing}},
 		{"hole in the rows", func(i int, row string) string {
 			if i >= 400 && i < 800 {
 				return ""
