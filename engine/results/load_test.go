@@ -380,3 +380,27 @@ func TestTierResults(t *testing.T) {
 		t.Error(why)
 	}
 }
+
+// A tier is met only by a phase that has ended, and at both bounds of an uncertain figure.
+func TestTierResultsOfUncertainFigures(t *testing.T) {
+	t.Parallel()
+	phase := func(low, high float64, provisional bool) Phase {
+		return Phase{Concurrency: 8, Provisional: provisional, Figures: Figures{
+			{Key: LocalSpeed25, Unit: "tok/s", Value: 50.1, Class: Uncertain, Low: low, High: 51},
+			{Key: TTFT95, Unit: "s", Value: 2.9, Class: Uncertain, Low: 2.8, High: high},
+		}}
+	}
+	for _, tt := range []struct {
+		phase Phase
+		want  string
+	}{
+		{phase(50, 3, false), ""},
+		{phase(49.9, 3, false), "uncertain: output speed p25: 50.1 ±0.9 tok/s, must be at least 50.0 tok/s"},
+		{phase(50, 3.1, false), "uncertain: TTFT p95: 2.900 ±0.200 s, must be at most 3.000 s"},
+		{phase(50, 3, true), "the phase has not ended"},
+	} {
+		if got := TierResults([]Phase{tt.phase}, []Tier{{"calm", 50, 3}})[0].Levels[0]; got.Reason != tt.want {
+			t.Errorf("%q, want %q", got.Reason, tt.want)
+		}
+	}
+}

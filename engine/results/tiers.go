@@ -30,8 +30,8 @@ type TierLevel struct {
 	ShortReason string `json:"-"`             // the same in one or two words
 }
 
-// TierResults returns the result for each tier. A phase whose figures are missing or invalid
-// does not meet any tier.
+// TierResults returns the result for each tier. A phase that has not ended, or whose figures are
+// missing or invalid, does not meet any tier. An uncertain figure must meet it at both bounds.
 func TierResults(phases []Phase, tiers []Tier) []TierResult {
 	out := make([]TierResult, 0, len(tiers))
 	for _, t := range tiers {
@@ -59,12 +59,20 @@ func (t Tier) unmetReason(p Phase) (why, brief string) {
 		return "invalid: " + strings.Join(reasons, "; "), "invalid"
 	}
 	switch {
+	case p.Provisional:
+		return "the phase has not ended", "not ended"
 	case !(speed.Value >= t.SpeedFloor):
 		return fmt.Sprintf("output speed p25: %s, must be at least %s tok/s",
 			speed.Text(), Decimal(t.SpeedFloor, 1)), "speed"
 	case !(ttft.Value <= t.TTFTCeiling):
 		return fmt.Sprintf("TTFT p95: %s, must be at most %s s",
 			ttft.Text(), Decimal(t.TTFTCeiling, 3)), "TTFT"
+	case speed.Class == Uncertain && speed.Low < t.SpeedFloor:
+		return fmt.Sprintf("uncertain: output speed p25: %s, must be at least %s tok/s",
+			speed.Text(), Decimal(t.SpeedFloor, 1)), "uncertain"
+	case ttft.Class == Uncertain && ttft.High > t.TTFTCeiling:
+		return fmt.Sprintf("uncertain: TTFT p95: %s, must be at most %s s",
+			ttft.Text(), Decimal(t.TTFTCeiling, 3)), "uncertain"
 	}
 	return "", ""
 }
