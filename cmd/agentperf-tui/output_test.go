@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/event"
+	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
 // Columns must be aligned by terminal cells, also after wide characters and combining marks.
@@ -70,5 +71,23 @@ func TestWatchStopsIfOutputFails(t *testing.T) {
 	}
 	if err := newApp(io.Discard, io.Discard).updateText(waiting); err != nil {
 		t.Error(err)
+	}
+}
+
+// The line of a phase marks figures that are invalid, and does not show an unknown number of users as 0.
+func TestPhaseLineMarksFigures(t *testing.T) {
+	t.Parallel()
+	p := results.Phase{
+		Total: 9, Requests: &results.Requests{Measured: 9}, Window: &results.Window{Source: results.Estimated},
+		Figures: results.Figures{
+			{Key: results.Primary, Value: 60, Class: results.Invalid, AtLeast: true},
+			{Key: results.TTFT95, Value: 2, Class: results.Invalid, Invalid: "9 samples, p95 needs 200"},
+		},
+	}
+	got := phaseLine(p)
+	for _, want := range []string{"phase 0 · unknown number of users · 9 requests", "≥ 60.0 tok/s !", "2.000 s !"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
+		}
 	}
 }

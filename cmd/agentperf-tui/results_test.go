@@ -24,14 +24,14 @@ func TestResultsWithoutFigures(t *testing.T) {
 		code       int
 		head, err  string
 	}{
-		{"all rows", row, 0, "phase 0, concurrency 0\n", ""},
-		{"half of the rows", row + row[1:], 0, "phase 0, concurrency 0: 50% of the rows could not be read (1 of 2)\n", ""},
+		{"all rows", row, 0, "phase 0, concurrency unknown\n", ""},
+		{"half of the rows", row + row[1:], 0, "phase 0, concurrency unknown: 50% of the rows could not be read (1 of 2)\n", ""},
 		{
-			"no row", row[1:] + row[2:], 1, "phase 0, concurrency 0: 100% of the rows could not be read (2 of 2)\n",
+			"no row", row[1:] + row[2:], 1, "phase 0, concurrency unknown: 100% of the rows could not be read (2 of 2)\n",
 			"no figures: none of the 2 request rows could be read; the notes name the first one [rows-unreadable]\n",
 		},
 		{
-			"no rows yet", "", 1, "phase 0, concurrency 0\n",
+			"no rows yet", "", 1, "phase 0, concurrency unknown\n",
 			"no figures: phase 0: no request rows for this phase [results-not-found]\n",
 		},
 	} {

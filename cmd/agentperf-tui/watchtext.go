@@ -71,7 +71,7 @@ func (a *app) updateText(u engine.Update) error {
 	line := phaseLine(u.Run.Phases[len(u.Run.Phases)-1])
 	if r := u.Recent; r != nil && r.N > 0 {
 		line += fmt.Sprintf(" · last %.0f s: out %s, TTFT p95 %s (n %d)",
-			r.Seconds, r.Figures.Get(results.Primary).Text(), r.Figures.Get(results.TTFT95).Text(), r.N)
+			r.Seconds, r.Figures.Get(results.Primary).MarkedText(), r.Figures.Get(results.TTFT95).MarkedText(), r.N)
 	}
 	return a.say("%s  %s  %s\n", clock(u.At), u.Status.State, line)
 }
@@ -80,14 +80,14 @@ func clock(t time.Time) string { return t.Local().Format(time.TimeOnly) }
 
 // phaseLine returns the progress of a phase on one line.
 func phaseLine(p results.Phase) string {
-	s := fmt.Sprintf("phase %d · %d users · %d requests", p.Index, p.Concurrency, p.Total)
+	s := fmt.Sprintf("phase %d · %s · %d requests", p.Index, p.UsersText(), p.Total)
 	if p.Requests == nil || p.Requests.Measured == 0 || p.Window == nil {
 		return s
 	}
 	s += fmt.Sprintf(", %d measured (%s)", p.Requests.Measured, ui.Plural(p.Requests.Failed, "error"))
 	for _, m := range results.Metrics {
 		if m.Watch != "" {
-			s += " · " + m.Watch + " " + p.Figures.Get(m.Key).Text()
+			s += " · " + m.Watch + " " + p.Figures.Get(m.Key).MarkedText()
 		}
 	}
 	return s + " (window " + p.Window.Source + ")"

@@ -188,10 +188,7 @@ func reasonText(r results.Reason) string {
 // figureRow returns the label, marked value, number of requests, value of the client, method and
 // reasons of a figure.
 func figureRow(f results.Figure) []string {
-	value, n := f.Text(), ""
-	if f.IsInvalid() && !math.IsNaN(f.Value) {
-		value += " !"
-	}
+	n := ""
 	switch {
 	case f.Of > f.N:
 		n = results.Count(f.N) + " of " + results.Count(f.Of)
@@ -205,7 +202,7 @@ func figureRow(f results.Figure) []string {
 	if f.Invalid != "" && len(why) == 0 {
 		why = append(why, "invalid: "+f.Invalid)
 	}
-	return []string{f.Label, value, n, f.ClientText(), f.Method, strings.Join(why, "; ")}
+	return []string{f.Label, f.MarkedText(), n, f.ClientText(), f.Method, strings.Join(why, "; ")}
 }
 
 func tierTable(all []results.TierResult) section {

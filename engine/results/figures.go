@@ -59,6 +59,14 @@ func (f Figure) Text() string {
 	return text
 }
 
+// MarkedText is like Text, but ends with "!" if the figure is invalid.
+func (f Figure) MarkedText() string {
+	if f.IsInvalid() && !math.IsNaN(f.Value) {
+		return f.Text() + " !"
+	}
+	return f.Text()
+}
+
 // IsInvalid reports whether the figure is invalid for a reason of its own or of its phase.
 func (f Figure) IsInvalid() bool { return f.Class == Invalid || f.Invalid != "" }
 

@@ -38,7 +38,11 @@ func (r Run) Text() string {
 // Text formats the phase, see [Run.Text].
 func (p Phase) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "phase %d, concurrency %s%s\n", p.Index, Count(p.Concurrency), p.unreadableText())
+	concurrency := "unknown"
+	if p.Concurrency > 0 {
+		concurrency = Count(p.Concurrency)
+	}
+	fmt.Fprintf(&b, "phase %d, concurrency %s%s\n", p.Index, concurrency, p.unreadableText())
 	if p.Partial != "" {
 		fmt.Fprintf(&b, "  PARTIAL   %s\n", p.Partial)
 	}
@@ -62,6 +66,14 @@ func (p Phase) Text() string {
 	fmt.Fprintf(&b, "  n: number of requests; !: invalid; percentiles by %s\n", percentile.Method)
 	p.writeReasons(&b)
 	return b.String()
+}
+
+// UsersText returns the number of users, or that it is unknown.
+func (p Phase) UsersText() string {
+	if p.Concurrency > 0 {
+		return fmt.Sprintf("%d users", p.Concurrency)
+	}
+	return "unknown number of users"
 }
 
 // unreadableText returns the share of rows that could not be read, for the first line.

@@ -127,7 +127,7 @@ func choosePhase(phases []results.Phase, index int, path string) (results.Phase,
 		if p.Index == index || index == AnyPhase && len(phases) == 1 {
 			return p, nil
 		}
-		have = append(have, fmt.Sprintf("%d (%d users)", p.Index, p.Concurrency))
+		have = append(have, fmt.Sprintf("%d (%s)", p.Index, p.UsersText()))
 	}
 	if len(have) == 0 {
 		return results.Phase{}, problem.Errorf(problem.ResultsNotFound, "load figures: %s: no phase has started", path)
