@@ -2,15 +2,14 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/results"
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/texttable"
 )
@@ -98,8 +97,9 @@ func (a *app) tiers(tiers []results.TierResult) error {
 func rollupCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "rollup RUN", Short: "Write " + results.RollupFile + " to the log directory",
-		Args:    usage(cobra.ExactArgs(1)),
-		Long:    "Write " + results.RollupFile + ", the figures of all phases of a run, to its log directory.",
+		Args: usage(cobra.ExactArgs(1)),
+		Long: "Write " + results.RollupFile + `, the figures of all phases of a run, to its log directory.
+If no phase has ended, there is nothing to write, and the exit code is 1.`,
 		Example: `  agentperf-tui rollup dsv4_12345`,
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -108,19 +108,17 @@ func rollupCmd(a *app) *cobra.Command {
 			return err
 		}
 		path, doc, err := e.Rollup(cmd.Context(), ref)
-		if errors.Is(err, fs.ErrNotExist) {
-			return a.note("%v\n", err)
-		}
 		if err != nil {
 			return badInput(err)
 		}
 		for _, s := range doc.Skipped {
 			a.note("left out: %s\n", safetext.Clean(s))
 		}
-		switch {
-		case path == "":
-			return a.note("no completed phase in %s: nothing to roll up\n", ref.Logs)
-		case a.json:
+		if path == "" {
+			return problem.Errorf(problem.ResultsNotFound, "roll up: %s: found no statistics file of the client, which it "+
+				"writes when a phase ends; for the figures so far use results", ref.Logs)
+		}
+		if a.json {
 			return a.print(doc)
 		}
 		return a.say("%s\n", path)

@@ -53,6 +53,23 @@ func TestResultsWithoutFigures(t *testing.T) {
 	}
 }
 
+// TestRollupOfNothing checks that a roll-up that is not written is an error.
+func TestRollupOfNothing(t *testing.T) {
+	t.Parallel()
+	s := newShell(t)
+	if err := os.MkdirAll(s.path("run/agentperf"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	s.write("run/agentperf/requests.jsonl", `{"user_id": 0, "start_time": 1001, "end_time": 1002, "success": true}`+"\n")
+	for _, args := range [][]string{{"rollup", s.path("run")}, {"rollup", s.path("run"), "--json"}} {
+		out := s.want(1, args...)
+		if out.stdout != "" || !strings.Contains(out.stderr, "found no statistics file of the client") ||
+			!strings.Contains(out.stderr, "results-not-found") {
+			t.Errorf("%v: %q, %q", args, out.stdout, out.stderr)
+		}
+	}
+}
+
 // A hash is abbreviated, and an edited one is not cut within a character.
 func TestIdentityAbbreviatesHashes(t *testing.T) {
 	t.Parallel()
