@@ -363,3 +363,32 @@ func TestOlderRollup(t *testing.T) {
 		}
 	}
 }
+
+// TestPartialRollup checks that a roll-up tells that its run is incomplete, like the run itself.
+func TestPartialRollup(t *testing.T) {
+	t.Parallel()
+	rollup := func(doc, run, phase string) Side {
+		return load(t, write(t, "r.json", `{"benchmark":"agentperf","phases":[],`+doc+`"agentperf_tui":{`+run+`"phases":[{`+
+			phase+`"phase_idx":0,"concurrency":4,"figures":{"output_server_tok_s":{"value":100}}}]}}`))
+	}
+	complete := rollup("", "", "")
+	for _, tt := range []struct {
+		side Side
+		want []string
+	}{
+		{complete, []string{}},
+		{
+			rollup(`"partial":true,`, `"partial":"the run's state is failed: disk full",`, ""),
+			[]string{"the candidate's run is partial: the run's state is failed: disk full"},
+		},
+		{
+			rollup(`"partial":true,`, `"partial":"the client failed in phase 0",`, `"partial":"the client failed",`),
+			[]string{"the candidate's phase is partial: the client failed"},
+		},
+	} {
+		c := Compare(complete, tt.side, Options{})
+		if !slices.Equal(c.Reasons, tt.want) || (c.Verdict == NotComparable) != (len(tt.want) > 0) {
+			t.Errorf("%s: %q, want %q", c.Verdict, c.Reasons, tt.want)
+		}
+	}
+}

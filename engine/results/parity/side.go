@@ -146,6 +146,7 @@ func (s *Side) loadRollup(data []byte, phase int, rc results.RunContext) (bool, 
 	var doc struct {
 		Benchmark string                `json:"benchmark"`
 		Phases    []results.RollupPhase `json:"phases"`
+		Partial   bool                  `json:"partial"`
 		Ours      *results.Run          `json:"agentperf_tui"`
 		Identity  identity.Identity     `json:"identity"`
 	}
@@ -174,6 +175,10 @@ func (s *Side) loadRollup(data []byte, phase int, rc results.RunContext) (bool, 
 	run := agg.Snapshot(time.Time{})
 	if doc.Ours != nil && len(doc.Ours.Phases) > 0 {
 		run = *doc.Ours
+	}
+	ofPhase := func(p results.Phase) bool { return p.Partial != "" } // then the run is partial because of it
+	if doc.Partial && !slices.ContainsFunc(run.Phases, ofPhase) {
+		s.Failure = strings.TrimSuffix("is partial: "+run.Partial, ": ")
 	}
 	s.Warnings = slices.Concat(run.Errors, run.Warnings)
 	var err error
