@@ -126,14 +126,26 @@ func (Session) Write(ctx context.Context, r *porter.Result, recipe, workload str
 	return err
 }
 
-// Excerpt reads the text around a position in a file. The line must begin within the first 64 MiB.
+// Excerpt reads the text around a position in a file. The position must be within the first 64 MiB.
 func (Session) Excerpt(ctx context.Context, path string, line, column, length int) (Excerpt, error) {
 	var e Excerpt
-	f, _, err := smallfile.Open(ExpandHome(path))
+	f, info, err := smallfile.Open(ExpandHome(path))
 	if err != nil {
 		return e, err
 	}
 	defer f.Close()
+	// failed returns the error for a failed read before the position.
+	failed := func(err error) error {
+		switch {
+		case !errors.Is(err, io.EOF):
+			return fmt.Errorf("%s:%d: %w", path, line, err)
+		case info.Size() > maxOffset:
+			return problem.Errorf(problem.ArtifactInvalid, "%s:%d: beyond the first %d MiB; open the file to see it",
+				path, line, maxOffset>>20)
+		}
+		return problem.Errorf(problem.ArtifactInvalid, "%s:%d: beyond the end of the file, which has become shorter; "+
+			"port the directory again", path, line)
+	}
 	r := bufio.NewReaderSize(io.LimitReader(f, maxOffset), 64<<10)
 	for n := 1; n < line; {
 		if ctx.Err() != nil {
@@ -145,12 +157,12 @@ func (Session) Excerpt(ctx context.Context, path string, line, column, length in
 			n++
 		case errors.Is(err, bufio.ErrBufferFull) && len(part) > 0:
 		default:
-			return e, problem.Errorf(problem.ArtifactInvalid, "%s: no line %d in the first %d MiB", path, line, maxOffset>>20)
+			return e, failed(err)
 		}
 	}
 	from := max(column-1-excerptMargin, 0)
 	if _, err := r.Discard(from); err != nil {
-		return e, fmt.Errorf("%s:%d: %w", path, line, err)
+		return e, failed(err)
 	}
 	text := make([]byte, max(column-1, 0)-from+length+excerptMargin)
 	n, err := io.ReadFull(r, text)

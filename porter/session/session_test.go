@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 func TestExcerpt(t *testing.T) {
@@ -38,6 +40,32 @@ func TestExcerpt(t *testing.T) {
 		got, err := Session{}.Excerpt(t.Context(), path, c.line, c.column, c.length)
 		if (err != nil) != c.fails || got != (Excerpt{c.before, c.match, c.after}) && !c.fails {
 			t.Errorf("%s: %q, %v", c.name, got, err)
+		}
+	}
+}
+
+// The error says whether the file has become shorter or the position is beyond the limit.
+func TestExcerptWithoutText(t *testing.T) {
+	t.Parallel()
+	short, long := filepath.Join(t.TempDir(), "short"), filepath.Join(t.TempDir(), "long")
+	for path, size := range map[string]int64{short: 0, long: maxOffset + 1} {
+		if err := errors.Join(os.WriteFile(path, []byte("one\ntwo\n"), 0o644), os.Truncate(path, max(size, 8))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		path         string
+		line, column int
+		want         string
+	}{
+		{short, 4, 1, short + ":4: beyond the end of the file"},
+		{short, 2, 5000, short + ":2: beyond the end of the file"},
+		{long, 4, 1, long + ":4: beyond the first 64 MiB"},
+		{long, 3, maxOffset + 1000, long + ":3: beyond the first 64 MiB"},
+	} {
+		_, err := Session{}.Excerpt(t.Context(), c.path, c.line, c.column, 1)
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) || problem.Of(err) != problem.ArtifactInvalid {
+			t.Errorf("line %d, column %d: %v (%s), want %q", c.line, c.column, err, problem.Of(err), c.want)
 		}
 	}
 }
