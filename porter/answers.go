@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"syscall"
 
 	"gopkg.in/yaml.v3"
 
@@ -81,7 +82,7 @@ func storedAnswers(recipe string) ([]Answer, error) {
 		return nil, nil
 	}
 	p, err := LoadProvenance(ProvenancePath(recipe))
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // the write reports a missing directory
 		return nil, nil
 	}
 	if err != nil {

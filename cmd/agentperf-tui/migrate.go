@@ -1,9 +1,7 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -44,7 +42,7 @@ An existing file is never overwritten.`,
 			_, err := a.stdout.Write(res.Data)
 			return err
 		}
-		if _, err := os.Lstat(*out); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(*out); err == nil {
 			return badInput(problem.Errorf(problem.FileExists, "migrate: %s: file exists; give another name", *out))
 		}
 		e, err := a.engine()

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/google/renameio/v2"
 
@@ -28,12 +29,9 @@ func (e *TargetError) Unwrap() error { return e.err }
 func Target(path string) (real string, exists, regular bool, err error) {
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		dir := filepath.Dir(path)
-		if d, err := os.Stat(dir); err != nil || !d.IsDir() {
-			return "", false, false, &TargetError{
-				problem.Errorf(problem.FileNotFound, "directory not found: %s; create it first", dir),
-			}
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		if err := checkDir(filepath.Dir(path)); err != nil {
+			return "", false, false, &TargetError{err}
 		}
 		if _, err := os.Lstat(path); err == nil {
 			return "", true, false, &TargetError{
@@ -50,6 +48,21 @@ func Target(path string) (real string, exists, regular bool, err error) {
 	}
 	real, err = filepath.EvalSymlinks(path)
 	return real, true, true, err
+}
+
+// checkDir returns an error if a directory does not exist, or if it or one of its parents is a file.
+func checkDir(dir string) error {
+	for at := dir; ; at = filepath.Dir(at) {
+		info, err := os.Stat(at)
+		switch {
+		case err == nil && !info.IsDir():
+			return problem.Errorf(problem.NotADirectory, "%s is not a directory; give another path", at)
+		case err == nil && at == dir:
+			return nil
+		case err == nil || at == filepath.Dir(at):
+			return problem.Errorf(problem.FileNotFound, "directory not found: %s; create it first", dir)
+		}
+	}
 }
 
 // Write writes data to a path. An existing file keeps its permissions; a new one gets perm.

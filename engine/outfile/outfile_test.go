@@ -34,6 +34,11 @@ func TestWrite(t *testing.T) {
 		{"pipe", "", fs.ModeNamedPipe | 0o600},
 		{"nowhere", "dangling symbolic link", fs.ModeSymlink | 0o777},
 		{"none/x", "directory not found: " + in("none") + "; create it first", 0},
+		{"none/below/x", "directory not found: " + in("none/below") + "; create it first", 0},
+		{"old/x", in("old") + " is not a directory; give another path", 0},
+		{"old/below/x", in("old") + " is not a directory; give another path", 0},
+		{"link/x", in("link") + " is not a directory; give another path", 0},
+		{"nowhere/x", "directory not found: " + in("nowhere") + "; create it first", 0},
 		{".", "is a directory", fs.ModeDir | 0o755},
 	} {
 		err := Write(in(c.name), []byte("now"), 0o640)
