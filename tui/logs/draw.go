@@ -95,7 +95,7 @@ func (p *Pane) rowText(l engine.LogLine, text string, marks [][]int, from int) s
 	if hi < len(text) && !p.win.wrap {
 		more = "…"
 		if l.Cut > 0 {
-			more = "… " + bytesText(l.Cut) + " more"
+			more = "… " + ui.Bytes(l.Cut) + " more"
 		}
 		hi, more = bytesInCells(text, from+max(w-ui.Width(more), 0)), p.th.Paint(ui.Muted, more)
 	}

@@ -50,7 +50,7 @@ func (r *reader) position(w int) string {
 	}
 	const wide = 80
 	if text += fmt.Sprintf("%d %%", percent(r.win.visibleEnd().Bytes(), size)); w >= wide {
-		text += " of " + bytesText(size)
+		text += " of " + ui.Bytes(size)
 	}
 	return text
 }
@@ -99,18 +99,4 @@ func percent(part, whole int64) int64 {
 		return 0
 	}
 	return min(100*part/whole, 100)
-}
-
-func bytesText(n int64) string {
-	x, unit := float64(n), "B"
-	for _, u := range []string{"KB", "MB", "GB", "TB"} {
-		if x < 1000 {
-			break
-		}
-		x, unit = x/1000, u
-	}
-	if unit == "B" || x >= 100 {
-		return fmt.Sprintf("%.0f %s", x, unit)
-	}
-	return fmt.Sprintf("%.1f %s", x, unit)
 }

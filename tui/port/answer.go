@@ -146,7 +146,7 @@ func (a *answer) rows(th ui.Theme, w, h int) []string {
 func candidateRow(th ui.Theme, c porter.Candidate, selected bool, w int) string {
 	facts := ""
 	if c.Size > 0 {
-		facts = bytesText(c.Size)
+		facts = ui.Bytes(c.Size)
 	}
 	if !c.Modified.IsZero() {
 		facts += "  " + c.Modified.Format("2006-01-02 15:04")
@@ -156,19 +156,6 @@ func candidateRow(th ui.Theme, c porter.Candidate, selected bool, w int) string 
 		mark, path = th.Paint(ui.Accent, " ▸ "), th.Selected.Render(path)
 	}
 	return "            " + ui.LeftRight(mark+path, th.Paint(ui.Muted, facts)+" ", max(w-12, 1))
-}
-
-// bytesText formats a size with a unit.
-func bytesText(n int64) string {
-	switch {
-	case n < 10<<10:
-		return fmt.Sprintf("%d B", n)
-	case n < 10<<20:
-		return fmt.Sprintf("%d KB", n>>10)
-	case n < 10<<30:
-		return fmt.Sprintf("%d MB", n>>20)
-	}
-	return fmt.Sprintf("%d GB", n>>30)
 }
 
 // previewLine returns the line of a field with the typed value; false for other fields.

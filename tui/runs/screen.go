@@ -66,7 +66,7 @@ func (s *Screen) State() ui.State {
 	}
 	age := "updated " + ago(s.now.Sub(s.loaded))
 	if n := countCancellable(s.list.all); n > 0 {
-		return ui.State{Text: fmt.Sprintf("%d running", n), Role: ui.OK, Age: age}
+		return ui.State{Text: fmt.Sprintf("%d active", n), Role: ui.OK, Age: age}
 	}
 	return ui.State{Text: fmt.Sprintf("%d runs", len(s.list.all)), Role: ui.Muted, Age: age}
 }

@@ -116,6 +116,21 @@ func Ago(d time.Duration) string {
 	return "now"
 }
 
+// Bytes formats a size in units of 1000, with one decimal below 100 of a unit.
+func Bytes(n int64) string {
+	x, unit := float64(n), "B"
+	for _, u := range []string{"KB", "MB", "GB", "TB"} {
+		if x < 999.5 { // rounded to 1000 otherwise
+			break
+		}
+		x, unit = x/1000, u
+	}
+	if unit == "B" || x >= 99.95 {
+		return fmt.Sprintf("%.0f %s", x, unit)
+	}
+	return fmt.Sprintf("%.1f %s", x, unit)
+}
+
 // Clock formats a duration as m:ss, or h:mm:ss.
 func Clock(seconds float64) string {
 	s := max(int(seconds+0.5), 0)
@@ -142,7 +157,8 @@ func WrapAtMost(s string, w, maxLines int) []string {
 	if n := max(maxLines, 0); len(lines) > n {
 		lines = lines[:n]
 		if n > 0 {
-			lines[n-1] = Fit(lines[n-1], min(Width(lines[n-1]), w-2)) + " …"
+			last := lines[n-1] + " …"
+			lines[n-1] = Fit(last, min(Width(last), w))
 		}
 	}
 	return lines
