@@ -220,6 +220,47 @@ func (f *Figure) widen(m *Metric, share float64) {
 
 // finish applies the reasons of a phase to its figures.
 func (p *Phase) finish() {
+	if p.Provisional {
+		p.SoFar = p.withoutWindowReasons()
+		p.SoFar.applyReasons()
+	}
+	p.applyReasons()
+}
+
+// withoutWindowReasons returns the figures and reasons of a phase, but not that its window is short
+// or estimated: until the end of a phase, each is.
+func (p *Phase) withoutWindowReasons() *Phase {
+	out := &Phase{Provisional: p.Provisional, Figures: slices.Clone(p.Figures)}
+	for i := range out.Figures {
+		out.Figures[i].Reasons = slices.Clone(out.Figures[i].Reasons)
+	}
+	for _, r := range p.Reasons {
+		if r.ID != WindowInvalid && r.ID != WindowEstimated {
+			out.add(r)
+		}
+	}
+	return out
+}
+
+// FiguresSoFar returns the figures of a phase that has not ended, not worse for a measuring
+// window that is still short or estimated. All other reasons keep their effect. If the phase
+// has ended, it returns Figures.
+func (p Phase) FiguresSoFar() Figures {
+	if p.SoFar == nil {
+		return p.Figures
+	}
+	return p.SoFar.Figures
+}
+
+// InvalidSoFar returns why all figures of [Phase.FiguresSoFar] are invalid.
+func (p Phase) InvalidSoFar() []string {
+	if p.SoFar == nil {
+		return p.Invalid
+	}
+	return p.SoFar.Invalid
+}
+
+func (p *Phase) applyReasons() {
 	if r, ok := inTotal(p.Reasons); ok {
 		p.add(r)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // completeRow is row i of a phase of 300 s with 12 users, one request in 250 ms.
@@ -189,6 +190,67 @@ func TestClassesOfFigures(t *testing.T) {
 				t.Errorf("class %s, but invalid %q and %q", f.Class, f.Invalid, p.Invalid)
 			}
 		})
+	}
+}
+
+// While a phase runs, its window is short and estimated. That must not hide, and not be taken
+// for, a reason that stays when the phase ends.
+func TestFiguresSoFar(t *testing.T) {
+	t.Parallel()
+	swap := func(old, new string, every int) func(int, string) string {
+		return func(i int, row string) string {
+			if i%every == 0 {
+				return strings.Replace(row, old, new, 1)
+			}
+			return row
+		}
+	}
+	backwards := func(i int, row string) string {
+		if i == 700 {
+			return strings.Replace(row, `"end_time":1175.5`, `"end_time":1000`, 1)
+		}
+		return row
+	}
+	const allRead = `"no such text"`
+	tests := []struct {
+		name, rate, ttft string
+		rows             func(int, string) string
+		invalid          string // begin of the reason; empty: none
+	}{
+		{"valid", "~ 120.0 tok/s", "~ 0.150 s", swap(allRead, "", 1), ""},
+		{"clock step", "~ 120.0 tok/s !", "~ 0.150 s !", backwards, "clock changed: 1 request(s) end before"},
+		{"half unreadable", "~ ≥ 60.1 tok/s !", "~ 0.150 s !", swap(`"phase_idx":0`, `"phase_idx":0,,`, 2), "600 of 1,200 rows"},
+		{"1 % unreadable", "~ 118.9 ±1.3 tok/s", "~ 0.150 ±0.001 s", swap(`"phase_idx":0`, `"phase_idx":0,,`, 100), ""},
+		{"4 % unknown", "~ ≥ 115.2 tok/s !", "~ 0.150 s", swap(`tokens":30`, `tokens":null`, 25), ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			f := NewAggregator()
+			t.Cleanup(f.Close)
+			f.SetRunning(true)
+			f.AddPlan(PlannedPhase{Phase: 0, Concurrency: 12, Timeout: 3600, MinMeasurement: 900})
+			for _, row := range rowsWith(tt.rows) {
+				_ = f.AddRequestRow([]byte(row))
+			}
+			p := f.Snapshot(time.Unix(1300, 0)).Phases[0]
+			if got := p.Figures.Get(Primary); !got.IsInvalid() || !p.Provisional || p.Window.Source != Estimated {
+				t.Errorf("the window of %.1f s is too short, but %s is %s", p.Window.Seconds, got.Text(), got.Class)
+			}
+			soFar := p.FiguresSoFar()
+			if rate, ttft := soFar.Get(Primary).MarkedText(), soFar.Get(TTFT50).MarkedText(); rate != tt.rate || ttft != tt.ttft {
+				t.Errorf("%q and %q, want %q and %q; reasons %+v", rate, ttft, tt.rate, tt.ttft, p.Reasons)
+			}
+			got := strings.Join(p.InvalidSoFar(), "; ")
+			if (got == "") != (tt.invalid == "") || !strings.HasPrefix(got, tt.invalid) || strings.Contains(got, "window") {
+				t.Errorf("invalid because of %q, want %q", got, tt.invalid)
+			}
+		})
+	}
+	p := only(t, aggregateAny(t, rowsWith(swap(allRead, "", 1))))
+	p.Figures[0].Class, p.Invalid = Invalid, []string{"measuring window too short"}
+	if p.FiguresSoFar()[0].Class != Invalid || len(p.InvalidSoFar()) != 1 {
+		t.Error("an ended phase has other figures so far than at its end")
 	}
 }
 

@@ -367,7 +367,7 @@ func TestTierResults(t *testing.T) {
 		var whys []string
 		for _, l := range got[i].Levels {
 			whys = append(whys, l.Reason)
-			if l.Meets != (l.Reason == "") {
+			if l.Meets != (l.Reason == "") || l.Unknown != (l.Concurrency > 256) {
 				t.Errorf("%+v", l)
 			}
 		}
@@ -399,8 +399,8 @@ func TestTierResultsOfUncertainFigures(t *testing.T) {
 		{phase(50, 3.1, false), "uncertain: TTFT p95: 2.900 ±0.200 s, must be at most 3.000 s"},
 		{phase(50, 3, true), "the phase has not ended"},
 	} {
-		if got := TierResults([]Phase{tt.phase}, []Tier{{"calm", 50, 3}})[0].Levels[0]; got.Reason != tt.want {
-			t.Errorf("%q, want %q", got.Reason, tt.want)
+		if got := TierResults([]Phase{tt.phase}, []Tier{{"calm", 50, 3}})[0].Levels[0]; got.Reason != tt.want || got.Unknown != (tt.want != "") {
+			t.Errorf("%+v, want %q", got, tt.want)
 		}
 	}
 }

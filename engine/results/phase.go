@@ -38,6 +38,9 @@ type Phase struct {
 	Provisional bool            `json:"provisional,omitempty"`     // the phase has not ended
 	Steady      *Steady         `json:"steady_state,omitempty"`    // nil if there are too few requests to tell
 	Statistics  json.RawMessage `json:"-"`                         // as written by the client; nil if there are none
+
+	// SoFar holds what FiguresSoFar and InvalidSoFar return; nil if the phase has ended.
+	SoFar *Phase `json:"-"`
 }
 
 // Window is the measuring window. A request is measured if it starts at or after Start

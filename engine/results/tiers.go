@@ -26,6 +26,7 @@ type TierResult struct {
 type TierLevel struct {
 	Concurrency int    `json:"concurrency"`
 	Meets       bool   `json:"meets"`
+	Unknown     bool   `json:"unknown,omitempty"` // whether it meets the tier can't be told from its figures
 	Reason      string `json:"why,omitempty"` // why it does not meet the tier
 	ShortReason string `json:"-"`             // the same in one or two words
 }
@@ -38,7 +39,10 @@ func TierResults(phases []Phase, tiers []Tier) []TierResult {
 		r := TierResult{Tier: t, Levels: []TierLevel{}}
 		for _, p := range phases {
 			l := TierLevel{Concurrency: p.Concurrency}
-			l.Reason, l.ShortReason = t.unmetReason(p)
+			l.Reason, l.ShortReason = t.unknownReason(p)
+			if l.Unknown = l.Reason != ""; !l.Unknown {
+				l.Reason, l.ShortReason = t.unmetReason(p)
+			}
 			l.Meets = l.Reason == ""
 			r.Levels = append(r.Levels, l)
 			if l.Meets {
@@ -50,31 +54,48 @@ func TierResults(phases []Phase, tiers []Tier) []TierResult {
 	return out
 }
 
-// unmetReason returns why a phase does not meet the tier, in full and in short, or empty strings if it does.
-func (t Tier) unmetReason(p Phase) (why, brief string) {
+// unknownReason returns why it can't be told whether a phase meets the tier, in full and in short, or
+// empty strings if it can.
+func (t Tier) unknownReason(p Phase) (why, brief string) {
 	speed, ttft := p.Figures.Get(LocalSpeed25), p.Figures.Get(TTFT95)
 	reasons := slices.Concat(p.Invalid, []string{p.Partial, speed.Invalid, ttft.Invalid})
 	reasons = slices.DeleteFunc(reasons, func(reason string) bool { return reason == "" })
-	if len(reasons) > 0 {
-		return "invalid: " + strings.Join(reasons, "; "), "invalid"
-	}
+	between := func(f Figure, limit float64) bool { return f.Class == Uncertain && f.Low < limit && limit < f.High }
 	switch {
+	case len(reasons) > 0:
+		return "invalid: " + strings.Join(reasons, "; "), "invalid"
 	case p.Provisional:
 		return "the phase has not ended", "not ended"
-	case !(speed.Value >= t.SpeedFloor):
-		return fmt.Sprintf("output speed p25: %s, must be at least %s tok/s",
-			speed.Text(), Decimal(t.SpeedFloor, 1)), "speed"
-	case !(ttft.Value <= t.TTFTCeiling):
-		return fmt.Sprintf("TTFT p95: %s, must be at most %s s",
-			ttft.Text(), Decimal(t.TTFTCeiling, 3)), "TTFT"
-	case speed.Class == Uncertain && speed.Low < t.SpeedFloor:
-		return fmt.Sprintf("uncertain: output speed p25: %s, must be at least %s tok/s",
-			speed.Text(), Decimal(t.SpeedFloor, 1)), "uncertain"
-	case ttft.Class == Uncertain && ttft.High > t.TTFTCeiling:
-		return fmt.Sprintf("uncertain: TTFT p95: %s, must be at most %s s",
-			ttft.Text(), Decimal(t.TTFTCeiling, 3)), "uncertain"
+	case math.IsNaN(speed.Value):
+		return t.needsSpeed(speed), "speed"
+	case math.IsNaN(ttft.Value):
+		return t.needsTTFT(ttft), "TTFT"
+	case between(speed, t.SpeedFloor):
+		return "uncertain: " + t.needsSpeed(speed), "uncertain"
+	case between(ttft, t.TTFTCeiling):
+		return "uncertain: " + t.needsTTFT(ttft), "uncertain"
 	}
 	return "", ""
+}
+
+// unmetReason returns which known figure of a phase does not meet the tier, in full and in short, or
+// empty strings if all do.
+func (t Tier) unmetReason(p Phase) (why, brief string) {
+	if speed := p.Figures.Get(LocalSpeed25); speed.Value < t.SpeedFloor {
+		return t.needsSpeed(speed), "speed"
+	}
+	if ttft := p.Figures.Get(TTFT95); ttft.Value > t.TTFTCeiling {
+		return t.needsTTFT(ttft), "TTFT"
+	}
+	return "", ""
+}
+
+func (t Tier) needsSpeed(f Figure) string {
+	return fmt.Sprintf("output speed p25: %s, must be at least %s tok/s", f.Text(), Decimal(t.SpeedFloor, 1))
+}
+
+func (t Tier) needsTTFT(f Figure) string {
+	return fmt.Sprintf("TTFT p95: %s, must be at most %s s", f.Text(), Decimal(t.TTFTCeiling, 3))
 }
 
 // Point is a concurrency level of a run on the curve of throughput per GPU over speed per
