@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentperf/agentperf-tui/engine"
 	"github.com/agentperf/agentperf-tui/engine/event"
@@ -88,6 +90,36 @@ func TestPhaseLineMarksFigures(t *testing.T) {
 	for _, want := range []string{"phase 0 · unknown number of users · 9 requests", "≥ 60.0 tok/s !", "2.000 s !"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)
+		}
+	}
+}
+
+// watch marks figures that are invalid, and says why, but not because the window is still short.
+func TestWatchMarksInvalidFigures(t *testing.T) {
+	t.Parallel()
+	for every, want := range map[int]string{
+		1e9: "out ~ 120.0 tok/s · TTFT p50 ~ 0.100 s · p95 ~ 0.100 s · cache - (window estimated)",
+		2: "out ~ ≥ 60.0 tok/s ! · TTFT p50 ~ 0.100 s ! · p95 ~ 0.100 s ! · cache - (window estimated)" +
+			" · figures not reliable: 600 of 1,200 rows could not be read",
+	} {
+		agg := results.NewAggregator()
+		t.Cleanup(agg.Close)
+		agg.SetRunning(true)
+		agg.AddPlan(results.PlannedPhase{Phase: 0, Concurrency: 12, Timeout: 3600, MinMeasurement: 900})
+		for i := range 1200 {
+			start, tokens := 1000+0.25*float64(i), "30"
+			if i%every == every-1 {
+				tokens = ","
+			}
+			row := fmt.Sprintf(`{"phase_idx":0,"user_id":%d,"conversation_id":"c","conversation_idx":%d,"request_id":"r%d",`+
+				`"start_time":%g,"end_time":%g,"ttft":0.1,"server_output_tokens":%s,"success":true}`,
+				i%12, i, i, start, start+0.5, tokens)
+			if err := agg.AddRequestRow([]byte(row)); (err != nil) != (tokens == ",") {
+				t.Fatal(err)
+			}
+		}
+		if got := phaseLine(agg.Snapshot(time.Unix(1300, 0)).Phases[0]); !strings.HasSuffix(got, want) {
+			t.Errorf("got %q, want the end %q", got, want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -80,14 +81,20 @@ func (a *app) identity(id identity.Identity) {
 func (a *app) tiers(tiers []results.TierResult) error {
 	for _, r := range tiers {
 		best := "met at no concurrency level"
-		if r.Concurrency > 0 {
+		switch {
+		case r.Concurrency > 0:
 			best = fmt.Sprintf("%d users", r.Concurrency)
+		case slices.ContainsFunc(r.Levels, func(l results.TierLevel) bool { return l.Unknown }):
+			best = "unknown"
 		}
 		a.say("tier %s (≥ %g tok/s at p25, TTFT p95 ≤ %g s): %s\n",
 			safetext.Clean(r.Tier.Name), r.Tier.SpeedFloor, r.Tier.TTFTCeiling, best)
 		for _, l := range r.Levels {
-			if !l.Meets {
-				a.say("  not at %d users: %s\n", l.Concurrency, l.Reason)
+			switch {
+			case l.Unknown:
+				a.say("  unknown at %d users: %s\n", l.Concurrency, l.Reason)
+			case !l.Meets:
+				a.say("  not met at %d users: %s\n", l.Concurrency, l.Reason)
 			}
 		}
 	}

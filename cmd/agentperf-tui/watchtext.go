@@ -85,12 +85,17 @@ func phaseLine(p results.Phase) string {
 		return s
 	}
 	s += fmt.Sprintf(", %d measured (%s)", p.Requests.Measured, ui.Plural(p.Requests.Failed, "error"))
+	figures := p.FiguresSoFar()
 	for _, m := range results.Metrics {
 		if m.Watch != "" {
-			s += " · " + m.Watch + " " + p.Figures.Get(m.Key).MarkedText()
+			s += " · " + m.Watch + " " + figures.Get(m.Key).MarkedText()
 		}
 	}
-	return s + " (window " + p.Window.Source + ")"
+	s += " (window " + p.Window.Source + ")"
+	if reasons := p.InvalidSoFar(); len(reasons) > 0 {
+		s += " · figures not reliable: " + strings.Join(reasons, "; ")
+	}
+	return s
 }
 
 func eventText(e event.Event) string {

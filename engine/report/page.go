@@ -211,8 +211,11 @@ func tierTable(all []results.TierResult) section {
 	}}
 	for _, r := range all {
 		best := "none"
-		if r.Concurrency > 0 {
+		switch {
+		case r.Concurrency > 0:
 			best = results.Count(r.Concurrency)
+		case slices.ContainsFunc(r.Levels, func(l results.TierLevel) bool { return l.Unknown }):
+			best = "unknown"
 		}
 		out.Rows = append(out.Rows, []string{
 			r.Tier.Name, results.Decimal(r.Tier.SpeedFloor, 1) + " tok/s", results.Decimal(r.Tier.TTFTCeiling, 3) + " s", best,
