@@ -96,6 +96,9 @@ func figuresView(th ui.Theme, run *runView, p phaseView, l layout) string {
 	if recent == nil {
 		head.total, head.totalN = muted("measured"), muted("requests")
 	}
+	if p.result != nil && !p.result.Provisional { // also while the run goes on
+		head.total = muted("measured")
+	}
 	out := []string{row(th.Paint(ui.Muted, ui.Fit("FIGURES", labelWidth)), head)}
 	for _, f := range lines {
 		out = append(out, row(ui.Fit(f.label, labelWidth), f))

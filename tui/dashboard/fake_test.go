@@ -237,6 +237,7 @@ func measuringUpdate() engine.Update {
 		},
 	}}
 	p := measured(1, 1010, 114201, second+1249, second+1861)
+	p.Provisional = true
 	u.Run = results.Run{Phases: []results.Phase{measured(0, 505, 90011, 904, 2560), p}}
 	u.Series = []results.Series{series(0, 160, 40), series(1, second, 32)}
 	u.Recent = &results.Recent{Phase: 1, Seconds: 60, N: 11020, Users: 1004, Until: u.At, Figures: figures(1.01, 11020)}
@@ -248,7 +249,7 @@ func doneUpdate() engine.Update {
 	u.Done, u.At = true, at(5100)
 	u.Status.State, u.Status.Since, u.Status.Last = event.Done, at(5010), at(5010)
 	u.Status.Phases[1].Stop, u.Status.Phases[1].Reason = at(5000), "timeout"
-	u.Run.Phases[1].Figures[4].Invalid = "too few samples"
+	u.Run.Phases[1].Figures[4].Invalid, u.Run.Phases[1].Provisional = "too few samples", false
 	return u
 }
 

@@ -17,7 +17,7 @@ type headline struct {
 	w   int
 }
 
-// View returns two lines, one more for a playback, and more for warnings.
+// View returns two lines, one more for a playback, and one or two more for a warning.
 func (h headline) View(playback *playback) []string {
 	if h.run.shown == nil {
 		return nil
@@ -32,11 +32,13 @@ func (h headline) View(playback *playback) []string {
 	default:
 		lines = h.phase(p)
 	}
+	warningLines := 2
 	if playback.active {
 		lines = append(lines, playback.View(h.th, h.w))
+		warningLines = 1
 	}
 	why, role := h.warning(p)
-	return append(lines, h.th.PaintMarked(role, ui.Sign(role), ui.WrapAtMost(why, h.w-4, 2))...)
+	return append(lines, h.th.PaintMarked(role, ui.Sign(role), ui.WrapAtMost(why, h.w-4, warningLines))...)
 }
 
 // phase returns the headline during a phase.
@@ -139,24 +141,22 @@ func (h headline) phaseLine(p phaseView, ended time.Time) string {
 // warning returns the most severe warning about the run or its figures.
 func (h headline) warning(p phaseView) (string, ui.Role) {
 	u := h.run.shown
+	why := errorSummary(p, h.run.recent(p))
+	if p.result != nil {
+		if reasons := p.result.InvalidSoFar(); len(reasons) > 0 {
+			why = strings.TrimSuffix("figures not reliable: "+strings.Join(reasons, "; ")+"; "+why, "; ")
+		}
+	}
 	if since := u.StalledSince(h.at); !since.IsZero() {
-		return "STALLED since " + h.run.clock(since) + ", for " + ui.Clock(h.at.Sub(since).Seconds()) +
-			": no request completed, no client output", ui.Bad
+		stalled := "STALLED since " + h.run.clock(since) + ", for " + ui.Clock(h.at.Sub(since).Seconds()) +
+			": no request completed, no client output"
+		return strings.TrimSuffix(stalled+"; "+why, "; "), ui.Bad
 	}
 	switch {
 	case u.Err != nil:
 		return "a file could not be read; still watching: " + u.Err.Error(), ui.Warn
 	case len(u.Run.Errors) > 0:
 		return "inconsistent output: " + strings.Join(u.Run.Errors, "; "), ui.Warn
-	}
-	why := errorSummary(p, h.run.recent(p))
-	phaseEnded := u.Done || p.times != nil && !p.times.Stop.IsZero()
-	if p.result != nil && phaseEnded && len(p.result.Invalid) > 0 { // during a phase, the window is always too short
-		invalid := "figures not reliable: " + strings.Join(p.result.Invalid, "; ")
-		if why != "" {
-			invalid += "; "
-		}
-		why = invalid + why
 	}
 	return why, ui.Warn
 }

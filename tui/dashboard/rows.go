@@ -53,7 +53,7 @@ func minFigureLines(tiers []results.Tier, gpus int) int {
 func figureLines(p phaseView, recent *results.Recent, tiers []results.Tier, gpus int) []figure {
 	var figures results.Figures
 	if p.result != nil {
-		figures = p.result.Figures
+		figures = p.result.FiguresSoFar()
 	}
 	count := func(f results.Figure) ui.Cell {
 		if f.N == 0 {
@@ -70,10 +70,7 @@ func figureLines(p phaseView, recent *results.Recent, tiers []results.Tier, gpus
 			return c
 		}
 		total := figures.Get(m.Key)
-		total.Provisional = false                                   // the title of the column is marked
-		if recent != nil && total.Invalid == "" && !total.AtLeast { // during a phase, the window is always too short
-			total.Class = ""
-		}
+		total.Provisional = false // the title of the column is marked
 		f := figure{key: m.Key, label: label, total: cell(total), totalN: count(total)}
 		if recent != nil {
 			r := recent.Figures.Get(m.Key)
@@ -169,7 +166,9 @@ func phaseResults(p phaseView) []results.Phase {
 	if p.result == nil {
 		return nil
 	}
-	return []results.Phase{*p.result}
+	soFar := *p.result // the title of the column tells whether the phase has ended
+	soFar.Figures, soFar.Invalid, soFar.Provisional = soFar.FiguresSoFar(), soFar.InvalidSoFar(), false
+	return []results.Phase{soFar}
 }
 
 func requestsLine(p phaseView, recent *results.Recent) figure {
@@ -199,6 +198,9 @@ func tierLine(r results.TierResult) figure {
 	}
 	if l := r.Levels[0]; !l.Meets {
 		why := ui.Cell{Text: l.ShortReason, Role: ui.Muted}
+		if l.Unknown {
+			return figure{label: label, total: ui.Cell{Text: "unknown", Role: ui.Warn}, reason: why}
+		}
 		return figure{label: label, total: ui.Cell{Text: "✗ not met", Role: ui.Warn}, reason: why}
 	}
 	return figure{label: label, total: ui.Cell{Text: "✓ met", Role: ui.OK}}
