@@ -95,6 +95,7 @@ func TestRunInterrupted(t *testing.T) {
 			if err := log.Close(); err != nil {
 				t.Fatal(err)
 			}
+			checkCutOff(t, eventLog, tt.cutOff)
 			m := readRows[manifestRow](t, filepath.Join(cfg.ResultsDir, "phase_manifest.jsonl"))
 			var s statistics
 			path := filepath.Join(cfg.ResultsDir, "org_model__2u__phase0__dur20s__settle0s__traj2.json")
@@ -105,23 +106,27 @@ func TestRunInterrupted(t *testing.T) {
 				t.Errorf("got manifest %+v and reason %q, want one interrupted phase", m, s.StopReason)
 			}
 			rows := readRows[requestRow](t, filepath.Join(cfg.ResultsDir, "requests.jsonl"))
-			events, err := event.ReadFile(eventLog)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var status event.Status
-			for _, e := range events {
-				status.Apply(e)
-			}
-			if len(status.Phases) != 1 || status.Phases[0].Cut != tt.cutOff ||
-				status.Phases[0].Reason != string(stopInterrupted) {
-				t.Errorf("status %+v, want %d requests cut off", status, tt.cutOff)
-			}
 			if s.Requests.Total != tt.ok || len(rows) != tt.ok || s.CutOff != tt.cutOff {
 				t.Errorf("got %+v, %d rows, %d cut off, want %d rows and %d cut off",
 					s.Requests, len(rows), s.CutOff, tt.ok, tt.cutOff)
 			}
 		})
+	}
+}
+
+// checkCutOff checks that an event log records the interruption of one phase and the requests cut off.
+func checkCutOff(t *testing.T, eventLog string, want int) {
+	t.Helper()
+	events, err := event.ReadFile(eventLog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var status event.Status
+	for _, e := range events {
+		status.Apply(e)
+	}
+	if len(status.Phases) != 1 || status.Phases[0].Cut != want || status.Phases[0].Reason != string(stopInterrupted) {
+		t.Errorf("status %+v, want %d requests cut off", status, want)
 	}
 }
 
