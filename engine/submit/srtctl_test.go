@@ -105,10 +105,20 @@ func TestInterruptedSrtctl(t *testing.T) {
 	if called, err := os.ReadFile(dir + "/called"); err != nil || strings.Count(string(called), "x") != 1 {
 		t.Errorf("srtctl ran %q times: %v", called, err)
 	}
-	// An attempt without a job is discarded after a while.
-	short, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer stop()
-	if _, err := submit(short); err == nil {
+}
+
+// An attempt without a job is discarded after a while.
+func TestAttemptWithoutJob(t *testing.T) {
+	b, s := bench(t)
+	commands(t, map[string]string{"srtctl": "exec sleep 60", "squeue": "exit 0", "sacct": "exit 1", "scontrol": "exit 1"})
+	p, pl := pairFor(t, s)
+	rec, err := s.newRecord(p, pl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := s.launcher(plan.Srtctl).submit(ctx, p, pl, rec); err == nil {
 		t.Fatal("no error")
 	}
 	b.At = b.At.Add(time.Hour)
