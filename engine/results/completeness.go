@@ -246,7 +246,7 @@ func (p *Phase) withoutWindowReasons() *Phase {
 // window that is still short or estimated. All other reasons keep their effect. If the phase
 // has ended, it returns Figures.
 func (p Phase) FiguresSoFar() Figures {
-	if p.SoFar == nil {
+	if !p.Provisional || p.SoFar == nil {
 		return p.Figures
 	}
 	return p.SoFar.Figures
@@ -254,7 +254,7 @@ func (p Phase) FiguresSoFar() Figures {
 
 // InvalidSoFar returns why all figures of [Phase.FiguresSoFar] are invalid.
 func (p Phase) InvalidSoFar() []string {
-	if p.SoFar == nil {
+	if !p.Provisional || p.SoFar == nil {
 		return p.Invalid
 	}
 	return p.SoFar.Invalid

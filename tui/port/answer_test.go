@@ -27,7 +27,7 @@ func TestDatasetsAreIndexedOnce(t *testing.T) {
 	press(s, "s")
 	s.review.datasetRoot.SetValue(root)
 	press(s, "enter", "tab", "e")
-	if v := ansi.Strip(s.View()); !strings.Contains(v, "1 of 2 candidates") || !strings.Contains(v, "231 KB") {
+	if v := ansi.Strip(s.View()); !strings.Contains(v, "1 of 2 candidates") || !strings.Contains(v, "238 KB") {
 		t.Fatalf("view\n%s", v)
 	}
 	press(s, "down")

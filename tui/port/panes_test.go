@@ -494,7 +494,7 @@ func TestCandidateRow(t *testing.T) {
 	at := time.Date(2026, 11, 30, 14, 41, 0, 0, time.UTC)
 	c := porter.Candidate{Value: "/a/very/long/path/to/a/dataset.jsonl", Size: 300 << 10, Modified: at}
 	row := ansi.Strip(candidateRow(ui.NewTheme(true), c, true, 60))
-	if ui.Width(row) != 60 || !strings.Contains(row, "…") || !strings.Contains(row, "300 KB  2026-11-30 14:41") {
+	if ui.Width(row) != 60 || !strings.Contains(row, "…") || !strings.Contains(row, "307 KB  2026-11-30 14:41") {
 		t.Errorf("%q", row)
 	}
 }
