@@ -50,41 +50,68 @@ func aggregateAny(t *testing.T, rows []string) *Aggregator {
 	return f
 }
 
+// edit returns a function for rowsWith that changes each nth row, beginning with row first.
+func edit(n, first int, change func(row string) string) func(int, string) string {
+	return func(i int, row string) string {
+		if i%n == first {
+			return change(row)
+		}
+		return row
+	}
+}
+
+func replace(old, new string) func(string) string {
+	return func(row string) string { return strings.Replace(row, old, new, 1) }
+}
+
+func cutOff(row string) string { return row[:min(60, len(row))] }
+
+// chain applies second to the rows that first returns.
+func chain(first, second func(int, string) string) func(int, string) string {
+	return func(i int, row string) string { return second(i, first(i, row)) }
+}
+
+// keep leaves out the rows before from and those after the row before to.
+func keep(from, to int) func(int, string) string {
+	return func(i int, row string) string {
+		if i < from || i >= to {
+			return ""
+		}
+		return row
+	}
+}
+
+// hole leaves out the rows from from to the one before to.
+func hole(from, to int) func(int, string) string {
+	return func(i int, row string) string {
+		if i >= from && i < to {
+			return ""
+		}
+		return row
+	}
+}
+
+// noTTFT leaves out the TTFT of the first n rows.
+func noTTFT(n int) func(int, string) string {
+	return func(i int, row string) string {
+		if i < n {
+			row, _, _ = strings.Cut(row, `"ttft"`)
+			return row + `"success":true}`
+		}
+		return row
+	}
+}
+
 func TestClassesOfFigures(t *testing.T) {
 	t.Parallel()
-	noOutput := func(every int) func(int, string) string {
-		return func(i int, row string) string {
-			if i%every == 0 {
-				return strings.Replace(row, `"server_output_tokens":30`, `"server_output_tokens":null`, 1)
-			}
-			return row
-		}
+	noOutput := func(n int) func(int, string) string {
+		return edit(n, 0, replace(`"server_output_tokens":30`, `"server_output_tokens":null`))
 	}
-	noTTFT := func(n int) func(int, string) string {
-		return func(i int, row string) string {
-			if i < n {
-				row, _, _ = strings.Cut(row, `"ttft"`)
-				return row + `"success":true}`
-			}
-			return row
-		}
+	oneToken := func(row string) string {
+		row = strings.Replace(row, `"server_output_tokens":30`, `"server_output_tokens":1`, 1)
+		return strings.Replace(row, `"itl":0.01`, `"itl":null`, 1)
 	}
-	unreadable := func(n int) func(int, string) string {
-		return func(i int, row string) string {
-			if i%(1200/n) == 0 {
-				return row[:60]
-			}
-			return row
-		}
-	}
-	keep := func(from, to int) func(int, string) string {
-		return func(i int, row string) string {
-			if i < from || i >= to {
-				return ""
-			}
-			return row
-		}
-	}
+	moreCached := replace(`"server_cached_tokens":40`, `"server_cached_tokens":150`)
 	tests := []struct {
 		name    string
 		rows    func(i int, row string) string
@@ -104,72 +131,32 @@ func TestClassesOfFigures(t *testing.T) {
 		{"other quantity", noOutput(2), TTFT50, Exact, "0.150 s", nil},
 		{"percentile", noTTFT(12), TTFT50, Uncertain, "0.150 ±0.001 s", []ReasonID{UnknownQuantity}},
 		{"percentile over 1 %", noTTFT(13), TTFT50, Invalid, "0.150 s", []ReasonID{UnknownQuantity}},
-		{"one unreadable row", unreadable(1), Primary, Exact, "119.9 tok/s", []ReasonID{UnreadableRows}},
-		{"12 unreadable rows", unreadable(12), Primary, Uncertain, "118.8 ±1.2 tok/s", []ReasonID{UnreadableRows}},
-		{"half unreadable", unreadable(600), Primary, Invalid, "≥ 60.0 tok/s", []ReasonID{UnreadableRows}},
-		{"half unreadable, percentile", unreadable(600), TTFT95, Invalid, "", []ReasonID{UnreadableRows}},
+		{"one unreadable row", edit(1200, 0, cutOff), Primary, Exact, "119.9 tok/s", []ReasonID{UnreadableRows}},
+		{"12 unreadable rows", edit(100, 0, cutOff), Primary, Uncertain, "118.8 ±1.2 tok/s", []ReasonID{UnreadableRows}},
+		{"half unreadable", edit(2, 0, cutOff), Primary, Invalid, "≥ 60.0 tok/s", []ReasonID{UnreadableRows}},
+		{"half unreadable, percentile", edit(2, 0, cutOff), TTFT95, Invalid, "", []ReasonID{UnreadableRows}},
 		{"rows end early", keep(0, 840), Primary, Invalid, "≥ 84.0 tok/s", []ReasonID{RowsMissing}},
 		{"rows end a bit early", keep(0, 1160), Primary, Invalid, "", []ReasonID{RowsMissing}},
 		{"rows begin late", keep(300, 1200), Primary, Invalid, "≥ 90.0 tok/s", []ReasonID{RowsMissing}},
 		{"rows end after 12 requests", keep(0, 12), Primary, Invalid, "≥ 1.2 tok/s", []ReasonID{RowsMissing}},
 		{"one request", keep(600, 601), Primary, Invalid, "≥ 0.1 tok/s", []ReasonID{RowsMissing, RowsMissing}},
-		{"hole in the rows", func(i int, row string) string {
-			if i >= 400 && i < 800 {
-				return ""
-			}
-			return row
-		}, Primary, Invalid, "≥ 80.0 tok/s", []ReasonID{RowsMissing}},
-		{"more cached than input tokens", func(_ int, row string) string {
-			return strings.Replace(row, `"server_cached_tokens":40`, `"server_cached_tokens":150`, 1)
-		}, "cache_hit_rate", Invalid, "150.0 %", []ReasonID{OutOfRange, OutOfRange}},
-		{"one token has no speed", func(i int, row string) string {
-			if i%2 == 0 {
-				row = strings.Replace(row, `"server_output_tokens":30`, `"server_output_tokens":1`, 1)
-				return strings.Replace(row, `"itl":0.01`, `"itl":null`, 1)
-			}
-			return row
-		}, LocalSpeed50, Exact, "100.0 tok/s", nil},
-		{"0.67 % unknown and 0.67 % unreadable", func(i int, row string) string {
-			if i%150 == 70 {
-				return row[:60]
-			}
-			return noOutput(150)(i, row)
-		}, Primary, Invalid, "≥ 118.4 tok/s", []ReasonID{UnknownQuantity, RowsMissing, UnreadableRows}},
-		{"0.08 % unknown and 0.08 % unreadable", func(i int, row string) string {
-			if i == 70 {
-				return row[:60]
-			}
-			return noOutput(1200)(i, row)
-		}, Primary, Uncertain, "119.8 ±0.2 tok/s", []ReasonID{UnknownQuantity, RowsMissing, UnreadableRows}},
-		{"0.5 % without start time", func(i int, row string) string {
-			if i%200 == 3 {
-				return strings.Replace(row, `"start_time":`, `"start_time":null,"was":`, 1)
-			}
-			return row
-		}, Primary, Uncertain, "119.4 ±0.6 tok/s", []ReasonID{UnreadableRows}},
-		{"0.5 % with more cached than input tokens", func(i int, row string) string {
-			if i%200 == 3 {
-				return strings.Replace(row, `"server_cached_tokens":40`, `"server_cached_tokens":150`, 1)
-			}
-			return row
-		}, "cache_hit_rate", Uncertain, "40.6 ±0.3 %", []ReasonID{OutOfRange}},
+		{"hole in the rows", hole(400, 800), Primary, Invalid, "≥ 80.0 tok/s", []ReasonID{RowsMissing}},
+		{"more cached than input tokens", edit(1, 0, moreCached), "cache_hit_rate", Invalid, "150.0 %", []ReasonID{OutOfRange, OutOfRange}},
+		{"one token has no speed", edit(2, 0, oneToken), LocalSpeed50, Exact, "100.0 tok/s", nil},
+		{"0.67 % unknown and 0.67 % unreadable", chain(edit(150, 70, cutOff), noOutput(150)), Primary, Invalid, "≥ 118.4 tok/s", []ReasonID{UnknownQuantity, RowsMissing, UnreadableRows}},
+		{"0.08 % unknown and 0.08 % unreadable", chain(edit(1200, 70, cutOff), noOutput(1200)), Primary, Uncertain, "119.8 ±0.2 tok/s", []ReasonID{UnknownQuantity, RowsMissing, UnreadableRows}},
+		{"0.5 % without start time", edit(200, 3, replace(`"start_time":`, `"start_time":null,"was":`)), Primary, Uncertain, "119.4 ±0.6 tok/s", []ReasonID{UnreadableRows}},
+		{"0.5 % with more cached than input tokens", edit(200, 3, moreCached), "cache_hit_rate", Uncertain, "40.6 ±0.3 %", []ReasonID{OutOfRange}},
 		{"few requests have a speed, 3 of 1,200 rows unreadable", func(i int, row string) string {
-			if i%400 == 70 {
-				return row[:60]
-			}
 			if i%50 != 0 {
-				row = strings.Replace(row, `"server_output_tokens":30`, `"server_output_tokens":1`, 1)
-				return strings.Replace(row, `"itl":0.01`, `"itl":null`, 1)
+				row = oneToken(row)
 			}
-			return row
+			return edit(400, 70, cutOff)(i, row)
 		}, LocalSpeed50, Invalid, "100.0 tok/s", []ReasonID{UnreadableRows, UnreadableRows}},
-		{"failed requests have no tokens", func(i int, row string) string {
-			if i%25 == 0 {
-				row, _, _ = strings.Cut(row, `"server_input_tokens"`)
-				return row + `"server_output_tokens":null,"success":false}`
-			}
-			return row
-		}, Primary, Exact, "115.2 tok/s", nil},
+		{"failed requests have no tokens", edit(25, 0, func(row string) string {
+			row, _, _ = strings.Cut(row, `"server_input_tokens"`)
+			return row + `"server_output_tokens":null,"success":false}`
+		}), Primary, Exact, "115.2 tok/s", nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -198,12 +185,7 @@ func TestClassesOfFigures(t *testing.T) {
 func TestFiguresSoFar(t *testing.T) {
 	t.Parallel()
 	swap := func(old, new string, every int) func(int, string) string {
-		return func(i int, row string) string {
-			if i%every == 0 {
-				return strings.Replace(row, old, new, 1)
-			}
-			return row
-		}
+		return edit(every, 0, replace(old, new))
 	}
 	backwards := func(i int, row string) string {
 		if i == 700 {

@@ -27,8 +27,8 @@ type TierLevel struct {
 	Concurrency int    `json:"concurrency"`
 	Meets       bool   `json:"meets"`
 	Unknown     bool   `json:"unknown,omitempty"` // whether it meets the tier can't be told from its figures
-	Reason      string `json:"why,omitempty"` // why it does not meet the tier
-	ShortReason string `json:"-"`             // the same in one or two words
+	Reason      string `json:"why,omitempty"`     // why it does not meet the tier
+	ShortReason string `json:"-"`                 // the same in one or two words
 }
 
 // TierResults returns the result for each tier. A phase that has not ended, or whose figures are
