@@ -43,7 +43,8 @@ func TestResultsWithoutFigures(t *testing.T) {
 		s.write(dir+"phase_manifest.jsonl", manifest)
 		out := s.want(tt.code, "results", s.path(tt.name))
 		silent := tt.err == ""
-		if !strings.HasPrefix(out.stdout, tt.head) || !strings.HasSuffix(out.stderr, tt.err) || (out.stderr == "") != silent {
+		if !strings.HasPrefix(out.stdout, tt.head) || !strings.HasSuffix(out.stderr, tt.err) ||
+			(out.stderr == "") != silent {
 			t.Errorf("%s:\n%s\n%s", tt.name, out.stdout, out.stderr)
 		}
 		json := s.want(tt.code, "results", s.path(tt.name), "--json")

@@ -16,7 +16,13 @@ func TestNamesOnDisk(t *testing.T) {
 	w.block("sync")
 	done := w.background(t.Context(), w.opt)
 	w.awaitBlocked("sync")
-	during := []string{".build-lock/holder.json", ".in-use", "benchmark_config.yaml", "data/traj.jsonl", "data/users.json"}
+	during := []string{
+		".build-lock/holder.json",
+		".in-use",
+		"benchmark_config.yaml",
+		"data/traj.jsonl",
+		"data/users.json",
+	}
 	if got := without(w.files("runtime"), "home"); !slices.Contains(got, during[0]) {
 		t.Errorf("files of the runtime directory during a build: %q, want %s", got, during[0])
 	}
@@ -29,7 +35,8 @@ func TestNamesOnDisk(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("files of the runtime directory: %q, want %q", got, want)
 	}
-	if got := w.files("logs"); !slices.Contains(got, "agentperf/.bench.lock") || !slices.Contains(got, "events.client.jsonl") {
+	if got := w.files("logs"); !slices.Contains(got, "agentperf/.bench.lock") ||
+		!slices.Contains(got, "events.client.jsonl") {
 		t.Errorf("files of the log directory: %q", got)
 	}
 }
