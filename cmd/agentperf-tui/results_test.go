@@ -25,7 +25,10 @@ func TestResultsWithoutFigures(t *testing.T) {
 		head, err  string
 	}{
 		{"all rows", row, 0, "phase 0, concurrency unknown\n", ""},
-		{"half of the rows", row + row[1:], 0, "phase 0, concurrency unknown: 50% of the rows could not be read (1 of 2)\n", ""},
+		{
+			"half of the rows", row + row[1:], 0,
+			"phase 0, concurrency unknown: 50% of the rows could not be read (1 of 2)\n", "",
+		},
 		{
 			"no row", row[1:] + row[2:], 1, "phase 0, concurrency unknown: 100% of the rows could not be read (2 of 2)\n",
 			"no figures: none of the 2 request rows could be read; the notes name the first one [rows-unreadable]\n",

@@ -141,12 +141,32 @@ func TestClassesOfFigures(t *testing.T) {
 		{"rows end after 12 requests", keep(0, 12), Primary, Invalid, "≥ 1.2 tok/s", []ReasonID{RowsMissing}},
 		{"one request", keep(600, 601), Primary, Invalid, "≥ 0.1 tok/s", []ReasonID{RowsMissing, RowsMissing}},
 		{"hole in the rows", hole(400, 800), Primary, Invalid, "≥ 80.0 tok/s", []ReasonID{RowsMissing}},
-		{"more cached than input tokens", edit(1, 0, moreCached), "cache_hit_rate", Invalid, "150.0 %", []ReasonID{OutOfRange, OutOfRange}},
+		{
+			"more cached than input tokens", edit(1, 0, moreCached),
+			"cache_hit_rate", Invalid, "150.0 %",
+			[]ReasonID{OutOfRange, OutOfRange},
+		},
 		{"one token has no speed", edit(2, 0, oneToken), LocalSpeed50, Exact, "100.0 tok/s", nil},
-		{"0.67 % unknown and 0.67 % unreadable", chain(edit(150, 70, cutOff), noOutput(150)), Primary, Invalid, "≥ 118.4 tok/s", []ReasonID{UnknownQuantity, RowsMissing, UnreadableRows}},
-		{"0.08 % unknown and 0.08 % unreadable", chain(edit(1200, 70, cutOff), noOutput(1200)), Primary, Uncertain, "119.8 ±0.2 tok/s", []ReasonID{UnknownQuantity, RowsMissing, UnreadableRows}},
-		{"0.5 % without start time", edit(200, 3, replace(`"start_time":`, `"start_time":null,"was":`)), Primary, Uncertain, "119.4 ±0.6 tok/s", []ReasonID{UnreadableRows}},
-		{"0.5 % with more cached than input tokens", edit(200, 3, moreCached), "cache_hit_rate", Uncertain, "40.6 ±0.3 %", []ReasonID{OutOfRange}},
+		{
+			"0.67 % unknown and 0.67 % unreadable", chain(edit(150, 70, cutOff), noOutput(150)),
+			Primary, Invalid, "≥ 118.4 tok/s",
+			[]ReasonID{UnknownQuantity, RowsMissing, UnreadableRows},
+		},
+		{
+			"0.08 % unknown and 0.08 % unreadable", chain(edit(1200, 70, cutOff), noOutput(1200)),
+			Primary, Uncertain, "119.8 ±0.2 tok/s",
+			[]ReasonID{UnknownQuantity, RowsMissing, UnreadableRows},
+		},
+		{
+			"0.5 % without start time", edit(200, 3, replace(`"start_time":`, `"start_time":null,"was":`)),
+			Primary, Uncertain, "119.4 ±0.6 tok/s",
+			[]ReasonID{UnreadableRows},
+		},
+		{
+			"0.5 % with more cached than input tokens", edit(200, 3, moreCached),
+			"cache_hit_rate", Uncertain, "40.6 ±0.3 %",
+			[]ReasonID{OutOfRange},
+		},
 		{"few requests have a speed, 3 of 1,200 rows unreadable", func(i int, row string) string {
 			if i%50 != 0 {
 				row = oneToken(row)
@@ -201,7 +221,10 @@ func TestFiguresSoFar(t *testing.T) {
 	}{
 		{"valid", "~ 120.0 tok/s", "~ 0.150 s", swap(allRead, "", 1), ""},
 		{"clock step", "~ 120.0 tok/s !", "~ 0.150 s !", backwards, "clock changed: 1 request(s) end before"},
-		{"half unreadable", "~ ≥ 60.1 tok/s !", "~ 0.150 s !", swap(`"phase_idx":0`, `"phase_idx":0,,`, 2), "600 of 1,200 rows"},
+		{
+			"half unreadable", "~ ≥ 60.1 tok/s !", "~ 0.150 s !",
+			swap(`"phase_idx":0`, `"phase_idx":0,,`, 2), "600 of 1,200 rows",
+		},
 		{"1 % unreadable", "~ 118.9 ±1.3 tok/s", "~ 0.150 ±0.001 s", swap(`"phase_idx":0`, `"phase_idx":0,,`, 100), ""},
 		{"4 % unknown", "~ ≥ 115.2 tok/s !", "~ 0.150 s", swap(`tokens":30`, `tokens":null`, 25), ""},
 	}
@@ -220,7 +243,8 @@ func TestFiguresSoFar(t *testing.T) {
 				t.Errorf("the window of %.1f s is too short, but %s is %s", p.Window.Seconds, got.Text(), got.Class)
 			}
 			soFar := p.FiguresSoFar()
-			if rate, ttft := soFar.Get(Primary).MarkedText(), soFar.Get(TTFT50).MarkedText(); rate != tt.rate || ttft != tt.ttft {
+			rate, ttft := soFar.Get(Primary).MarkedText(), soFar.Get(TTFT50).MarkedText()
+			if rate != tt.rate || ttft != tt.ttft {
 				t.Errorf("%q and %q, want %q and %q; reasons %+v", rate, ttft, tt.rate, tt.ttft, p.Reasons)
 			}
 			got := strings.Join(p.InvalidSoFar(), "; ")

@@ -399,7 +399,8 @@ func TestTierResultsOfUncertainFigures(t *testing.T) {
 		{phase(50, 3.1, false), "uncertain: TTFT p95: 2.900 ±0.200 s, must be at most 3.000 s"},
 		{phase(50, 3, true), "the phase has not ended"},
 	} {
-		if got := TierResults([]Phase{tt.phase}, []Tier{{"calm", 50, 3}})[0].Levels[0]; got.Reason != tt.want || got.Unknown != (tt.want != "") {
+		got := TierResults([]Phase{tt.phase}, []Tier{{"calm", 50, 3}})[0].Levels[0]
+		if got.Reason != tt.want || got.Unknown != (tt.want != "") {
 			t.Errorf("%+v, want %q", got, tt.want)
 		}
 	}

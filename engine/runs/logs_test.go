@@ -14,7 +14,9 @@ import (
 func TestLogFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for _, name := range []string{"benchmark.out", "client.log", "node1_agg_w0.out", "node1_decode_w0.out", "node2_decode_w0.out"} {
+	for _, name := range []string{
+		"benchmark.out", "client.log", "node1_agg_w0.out", "node1_decode_w0.out", "node2_decode_w0.out",
+	} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}

@@ -38,9 +38,8 @@ func bench(t *testing.T) (*runstest.Fixture, *Submitter) {
 		State: t.TempDir(),
 	})
 	return b, New(Options{
-		Registry: b.Registry, Files: files, State: filepath.Join(t.TempDir(), "[state"), Output: b.Output, StallSeconds: 300, Program: "/bin/true",
-		Version: "test",
-		Host:    runstest.Host, Now: b.Now,
+		Registry: b.Registry, Files: files, State: filepath.Join(t.TempDir(), "[state"), Output: b.Output,
+		StallSeconds: 300, Program: "/bin/true", Version: "test", Host: runstest.Host, Now: b.Now,
 	})
 }
 

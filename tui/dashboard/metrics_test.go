@@ -89,8 +89,11 @@ func TestInvalidFiguresOfARunningPhase(t *testing.T) {
 		phase                 results.Phase
 		head, rate, ttft, why string
 	}{
-		"short window":    {running(1e9), "~ so far", "120.0", "0.100", ""},
-		"unreadable rows": {running(2), "~ so far", "≥ 60.0", "! 0.100", "⚠ figures not reliable: 600 of 1,200 rows could not be read"},
+		"short window": {running(1e9), "~ so far", "120.0", "0.100", ""},
+		"unreadable rows": {
+			running(2), "~ so far", "≥ 60.0", "! 0.100",
+			"⚠ figures not reliable: 600 of 1,200 rows could not be read",
+		},
 		"phase ended": {
 			ended, "measured", "! 120.0", "! 0.100",
 			"⚠ figures not reliable: measuring window too short; clock changed: 3 request(s)",
