@@ -95,7 +95,7 @@ var reworded = strings.NewReplacer(
 	"one run per side: a difference within the run-to-run band can be random",
 	"the windows differ: ", "measuring windows differ: ",
 	" against ", " vs. ",
-	"not checked, since unknown on a side: ", "not checked because unknown for one side: ",
+	"not checked, since unknown on a side: ", "not checked because unknown for at least one side: ",
 )
 
 // withoutClaims removes from a comparison what version 0.1 concluded from invalid figures: it

@@ -64,7 +64,7 @@ func TestHarnessDirectories(t *testing.T) {
 	t.Parallel()
 	const (
 		commit = sampleCommit
-		known  = "not checked because unknown for one side: model revision"
+		known  = "not checked because unknown for at least one side: model revision"
 	)
 	editing := func(name, old, replacement string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) { t.Helper(); edit(t, dir, name, old, replacement) }

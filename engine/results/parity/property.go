@@ -226,9 +226,9 @@ func propertyNotes(all []Property) []string {
 			notes = append(notes, title+": "+strings.Join(items, ", "))
 		}
 	}
-	list("not checked because unknown for one side", unknown)
+	list("not checked because unknown for at least one side", unknown)
 	list("settings differ", differ)
 	notes = append(notes, conflicts...)
-	list("settings not checked because unknown for one side", unknownSettings)
+	list("settings not checked because unknown for at least one side", unknownSettings)
 	return notes
 }
