@@ -409,9 +409,7 @@ func (b *phaseBuilder) useStatistics() {
 		return
 	}
 	b.warn(noRows)
-	if text := b.stats.contradiction(); text != "" {
-		b.invalid(Contradiction, "%s.json: it contradicts its name: %s", b.stats.stem, text)
-	}
+	b.checkStatistics()
 	b.checkLength()
 	count := func(name string) int { return b.stats.count("requests", name) }
 	p.Total = max(0, count("total"))
@@ -438,19 +436,6 @@ func (b *phaseBuilder) compareFigure(f Figure) Figure {
 		f.Client = stated
 	}
 	return f
-}
-
-func (b *phaseBuilder) compareCounts() {
-	r := b.phase.Requests
-	if b.stats == nil || r == nil {
-		return
-	}
-	rows := []int{b.phase.Total, r.Measured, r.Successful, r.Failed}
-	for i, name := range []string{"total", "measured", "successful", "failed"} {
-		if n := b.stats.count("requests", name); n >= 0 && n != rows[i] {
-			b.warn("%s requests: the client reports %d, the rows contain %d", name, n, rows[i])
-		}
-	}
 }
 
 func (b *phaseBuilder) warn(format string, args ...any) {

@@ -22,13 +22,9 @@ func ReadStated(stem harness.Stem, data []byte, by string, minMeasurement float6
 	}
 	p := agg.Snapshot(time.Time{}).Phases[0]
 	p.Warnings = slices.DeleteFunc(p.Warnings, func(w string) bool { return w == noRows })
-	successful := agg.stats[0].count("requests", "successful")
 	for i := range p.Figures {
 		f := &p.Figures[i]
 		f.Method = "as stated by " + by
-		if why := FindMetric(f.Key).invalidReason(successful); why != "" && f.Class != "" {
-			f.addReason(Reason{ID: FewSamples, Text: why, Class: Invalid})
-		}
 		if f.Class == Exact {
 			f.Class = ""
 		}

@@ -25,7 +25,7 @@ func TestStopReason(t *testing.T) {
 					strings.ReplaceAll(tt.manifest, "\x1b", `\u001b`) + `"}`
 			}
 			if tt.stats != "" {
-				stats = `{"measurement_duration_s":5,"stop_reason":"` + tt.stats + `"}`
+				stats = `{"measurement_duration_s":10,"stop_reason":"` + tt.stats + `"}`
 			}
 			p := only(t, aggregate(t, manifest, stats, line(0, 110, ""), line(1, 111, "")))
 			if p.Partial != tt.partial || !strings.Contains(strings.Join(p.Warnings, "\n"), tt.warning) ||

@@ -118,6 +118,9 @@ func (p Phase) writeReasons(b *strings.Builder) {
 	isKnown := func(w string) bool { return slices.Contains(uncertain, w) }
 	writeList(b, "  invalid", p.Invalid)
 	writeList(b, "  invalid", p.Figures.reasonTexts(Invalid))
+	if len(p.Invalid) == 0 {
+		writeList(b, "  unknown", p.Figures.unknownTexts())
+	}
 	writeList(b, "  uncertain", uncertain)
 	writeList(b, "  uncertain", p.Figures.reasonTexts(Uncertain))
 	writeList(b, "  note", slices.DeleteFunc(slices.Clone(p.Warnings), isKnown))
@@ -126,6 +129,16 @@ func (p Phase) writeReasons(b *strings.Builder) {
 
 // reasonTexts returns the reasons of a class that single figures have, each with the labels of its figures.
 func (fs Figures) reasonTexts(class Class) []string {
+	return fs.reasonsIf(func(f *Figure, r Reason) bool { return r.Class == class && !math.IsNaN(f.Value) })
+}
+
+// unknownTexts returns why figures are unknown, like reasonTexts.
+func (fs Figures) unknownTexts() []string {
+	return fs.reasonsIf(func(f *Figure, r Reason) bool { return r.ID == UnknownQuantity && math.IsNaN(f.Value) })
+}
+
+// reasonsIf returns the reasons of figures for which want returns true, each with the labels of its figures.
+func (fs Figures) reasonsIf(want func(*Figure, Reason) bool) []string {
 	var reasons []string
 	labels := map[string][]string{}
 	add := func(text, label string) {
@@ -135,13 +148,14 @@ func (fs Figures) reasonTexts(class Class) []string {
 		labels[text] = append(labels[text], label)
 	}
 	for _, f := range fs {
-		for _, r := range f.Reasons {
-			if r.Class == class && !math.IsNaN(f.Value) {
+		all := f.Reasons
+		if f.Invalid != "" && len(all) == 0 {
+			all = []Reason{{Text: f.Invalid, Class: Invalid}}
+		}
+		for _, r := range all {
+			if want(&f, r) {
 				add(r.Text, f.Label)
 			}
-		}
-		if class == Invalid && f.Invalid != "" && len(f.Reasons) == 0 {
-			add(f.Invalid, f.Label)
 		}
 	}
 	for i, r := range reasons {

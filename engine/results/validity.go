@@ -33,7 +33,7 @@ func (b *phaseBuilder) validate(s *measuredSums) error {
 		b.invalid(WindowInvalid, "settling not completed: the phase ended %.1f s too early", w.Start-w.End)
 	case s.measured == 0:
 		b.invalid(WindowInvalid, "settling not completed: no request started in the measuring window")
-	case s.all[OutputTokens].sum == 0:
+	case s.all[OutputTokens].sum == 0 && (s.all[OutputTokens].n > 0 || s.unknownOf(OutputTokens) == 0):
 		b.invalid(WindowInvalid, "no output tokens")
 	}
 	b.checkLength()
