@@ -80,11 +80,7 @@ func load(ctx context.Context, dir string, rc RunContext) (*loader, error) {
 		return nil, err
 	}
 	outDir, others := lastStart(outDir)
-	l := &loader{agg: NewAggregator(), logDir: logDir, context: rc}
-	for _, other := range others {
-		l.notes = append(l.notes, fmt.Sprintf("%s: output of another client start, not counted; the last one is %s",
-			relative(logDir, other), relative(logDir, outDir)))
-	}
+	l := &loader{agg: NewAggregator(), logDir: logDir, context: rc, notes: startNotes(logDir, outDir, others)}
 	l.agg.AddPlan(rc.Planned...)
 	l.agg.SetMinMeasurement(rc.MinMeasurement)
 	l.agg.SetRunning(rc.Running)

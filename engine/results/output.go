@@ -68,6 +68,22 @@ func OutputDir(logDir string) string {
 	return dir
 }
 
+// OtherStarts returns a warning for each directory of another client start than the last.
+func OtherStarts(logDir string) []string {
+	last, others := lastStart(filepath.Join(logDir, clientDir))
+	return startNotes(logDir, last, others)
+}
+
+// startNotes says which client starts are not counted.
+func startNotes(logDir, last string, others []string) []string {
+	notes := make([]string, 0, len(others))
+	for _, other := range others {
+		notes = append(notes, fmt.Sprintf("%s: output of another client start, not counted; the last one is %s",
+			relative(logDir, other), relative(logDir, last)))
+	}
+	return notes
+}
+
 // RequestsPath returns the file of request rows in the client's output directory.
 func RequestsPath(outDir string) string {
 	old := filepath.Join(outDir, PredecessorRequestsFile)

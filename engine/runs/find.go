@@ -92,11 +92,19 @@ func refFromPath(dir string) (Ref, error) {
 			return Ref{}, err
 		}
 	}
-	logs := dir
-	if _, err := os.Stat(filepath.Join(dir, rundir.LogsDir, "agentperf")); err == nil {
-		logs = rundir.Logs(dir)
+	return Ref{Dir: dir, Logs: dir}.Located(), nil
+}
+
+// Located returns the run with its current log directory. That of an external run is not known before
+// the client has made its output directory.
+func (r Ref) Located() Ref {
+	if r.Record.ID != "" {
+		return r
 	}
-	return Ref{Dir: dir, Logs: logs}, nil
+	if _, err := os.Stat(filepath.Join(r.Dir, rundir.LogsDir, "agentperf")); err == nil {
+		r.Logs = rundir.Logs(r.Dir)
+	}
+	return r
 }
 
 // maxNamedErrors is the maximum number of unreadable directories that an error lists. The

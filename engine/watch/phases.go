@@ -94,7 +94,7 @@ func (f *follower) inferPhase(u *Update) {
 		s.Last = later(s.Last, last)
 	}
 	if n := len(s.Phases); n > 0 {
-		s.State, s.Since = phaseState(s.Phases[n-1], f.planned, u.At)
+		s.State, s.Since = phaseState(s.Phases[n-1], f.context.Planned, u.At)
 	}
 }
 

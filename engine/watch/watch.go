@@ -4,8 +4,6 @@ package watch
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,20 +47,18 @@ func (w *Watcher) Watch(ctx context.Context, ref runs.Ref, opt Options) (<-chan 
 		opt.Interval = time.Second
 	}
 	f := &follower{
-		Watcher: w, run: ref, opt: opt, planned: c.Planned, aggregator: results.NewAggregator(),
-		statFiles: map[string]time.Time{},
-		in:        make(chan fileChunk), stop: make(chan struct{}), out: make(chan Update),
+		Watcher: w, run: ref, opt: opt, context: c,
+		in: make(chan fileChunk), stop: make(chan struct{}), out: make(chan Update),
 		queueAnswers: make(chan slurm.Answer),
 	}
-	f.aggregator.AddPlan(c.Planned...)
-	f.aggregator.SetMinMeasurement(c.MinMeasurement)
 	go f.follow(ctx)
 	return f.out, nil
 }
 
 // fileChunk is a chunk of one of the followed files.
 type fileChunk struct {
-	name string // base name
+	of   *output // the file belongs to; nil for an event log
+	name string  // base name
 	follow.Chunk
 	closed bool
 }
@@ -72,19 +68,19 @@ type follower struct {
 	*Watcher
 	run        runs.Ref
 	opt        Options
-	planned    []results.PlannedPhase // phases of the plan
-	aggregator *results.Aggregator
+	context    results.RunContext
+	aggregator *results.Aggregator // of the rows and files of output
+	output     *output
 	in         chan fileChunk
 	stop       chan struct{}
-	outDir     string               // the client's output directory
-	statFiles  map[string]time.Time // modification times of the client's output files when last read, by name
-	open       int                  // number of followed files
+	open       int // number of followed event logs
 	out        chan Update
 
 	queueAnswers chan slurm.Answer // of the queue, for Slurm runs
 	queueAnswer  slurm.Answer
 
 	eventStatus event.Status // status from the events alone
+	clientStart time.Time    // from the events; zero if unknown
 	newEvents   []event.Event
 	err         error
 	last        Update // the last update sent
@@ -93,16 +89,13 @@ type follower struct {
 
 func (f *follower) follow(ctx context.Context) {
 	defer close(f.out)
-	defer f.aggregator.Close()
+	defer func() { f.aggregator.Close() }() // of the last output
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	f.outDir = results.OutputDir(f.run.Logs)
-	for _, path := range []string{
-		filepath.Join(f.run.Logs, event.FileName), filepath.Join(f.run.Logs, event.ClientFileName),
-		results.RequestsPath(f.outDir), filepath.Join(f.outDir, results.ManifestFile),
-	} {
-		f.followFile(ctx, path)
+	for _, name := range []string{event.FileName, event.ClientFileName} {
+		f.followFile(ctx, filepath.Join(f.run.Logs, name), nil)
 	}
+	f.followOutput(ctx)
 	if f.run.OnSlurm() {
 		go f.status.PollQueue(ctx, f.queueAnswers)
 	}
@@ -116,14 +109,18 @@ func (f *follower) follow(ctx context.Context) {
 		case p := <-f.in:
 			f.handleChunk(p)
 			dirty = true
-			if f.open == 0 {
+			if f.idle() {
+				f.followOutput(ctx)
 				f.readStatistics(ctx)
+			}
+			if f.idle() { // there were no new files
 				f.send(ctx, true)
 				return
 			}
 		case f.queueAnswer = <-f.queueAnswers:
 			dirty = true
 		case <-tick.C:
+			dirty = f.followOutput(ctx) || dirty
 			f.readStatistics(ctx)
 			if f.activityChanged() || dirty {
 				dirty = false
@@ -137,35 +134,14 @@ func (f *follower) follow(ctx context.Context) {
 	}
 }
 
-// followFile follows one file of the log directory and sends its chunks to f.in.
-func (f *follower) followFile(ctx context.Context, path string) {
-	chunks, err := follow.File(ctx, path, follow.Options{Stop: f.stop, FinalPartial: true})
-	if err != nil {
-		f.err = err
-		return
-	}
-	f.open++
-	base := filepath.Base(path)
-	if base == results.PredecessorRequestsFile {
-		base = results.RequestsFile
-	}
-	go func() {
-		for c := range chunks {
-			select {
-			case f.in <- fileChunk{name: base, Chunk: c}:
-			case <-ctx.Done():
-			}
-		}
-		select {
-		case f.in <- fileChunk{name: base, closed: true}:
-		case <-ctx.Done():
-		}
-	}()
-}
+// idle reports whether no file is followed.
+func (f *follower) idle() bool { return f.open == 0 && f.output.open == 0 }
 
 func (f *follower) handleChunk(p fileChunk) {
 	if p.closed {
-		f.open--
+		*f.openOf(p.of)--
+	}
+	if p.closed || p.of != nil && p.of != f.output { // that of an earlier client start
 		return
 	}
 	if p.Err != nil {
@@ -198,46 +174,8 @@ func (f *follower) applyEvent(line []byte) {
 	f.newEvents = append(f.newEvents, e)
 	f.eventStatus.Apply(e)
 	if e.Kind == event.StepStart && e.Step == event.ClientStep {
+		f.clientStart = later(f.clientStart, e.T)
 		f.aggregator.SetStart(e.T)
-	}
-}
-
-// readStatistics looks for new or changed files that the client writes at the end of a phase.
-// Their names are not known in advance.
-func (f *follower) readStatistics(ctx context.Context) {
-	dir := f.outDir
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			f.err = err
-		}
-		return
-	}
-	for _, entry := range entries {
-		name := entry.Name()
-		stemName, isStats := strings.CutSuffix(name, ".json")
-		if rest, ok := strings.CutSuffix(name, ".jsonl"); ok {
-			stemName = rest
-		}
-		stem, ok := harness.ParseStem(stemName)
-		info, err := entry.Info()
-		if !ok || err != nil { // removed since the listing, or not an output of the client
-			continue
-		}
-		seen, known := f.statFiles[name]
-		switch {
-		case isStats && (!known || !seen.Equal(info.ModTime())):
-			data, err := results.ReadFile(filepath.Join(dir, name))
-			if err == nil {
-				err = f.aggregator.AddStatistics(stem, data)
-			}
-			if err != nil {
-				f.err = err // perhaps incomplete; read again after its next change
-			}
-		case !isStats && !known && filepath.Ext(name) == ".jsonl":
-			f.followFile(ctx, filepath.Join(dir, name))
-		}
-		f.statFiles[name] = info.ModTime()
 	}
 }
 
@@ -262,6 +200,7 @@ func (f *follower) send(ctx context.Context, done bool) {
 	}
 	u.setFigures(f.aggregator, now)
 	u.Run.LogDir = f.run.Logs
+	u.Run.Warnings = append(u.Run.Warnings, results.OtherStarts(f.run.Logs)...)
 	if f.run.Record.ID == "" {
 		u.Status.State, u.Status.Last = runs.ExternalState(f.run, u.Run)
 		f.inferPhaseTimes(&u)
