@@ -83,7 +83,7 @@ func (l *list) detail(th ui.Theme, w int, now time.Time) string {
 	second := fmt.Sprintf("    errors %d", r.Errors)
 	for _, m := range results.Metrics {
 		if m.Runs != nil && m.Runs.Detail != "" {
-			second += "   " + m.Runs.Detail + " " + r.Figures.Get(m.Key).Text()
+			second += "   " + m.Runs.Detail + " " + r.Figures.Get(m.Key).MarkedText()
 		}
 	}
 	second += "   " + ui.Clean(r.Dir)

@@ -36,3 +36,21 @@ func TestEveryMetricIsShown(t *testing.T) {
 		}
 	}
 }
+
+// An invalid figure is marked in the columns and in the details of the selected run.
+func TestInvalidFiguresAreMarked(t *testing.T) {
+	t.Parallel()
+	runs := fourRuns()[1:2]
+	runs[0].Figures = figures(120, 0.11, 1.5)
+	for i := range runs[0].Figures {
+		runs[0].Figures[i].Class = results.Invalid
+	}
+	s, _ := loaded(&fakeEngine{runs: runs})
+	s.SetSize(120, 40)
+	frame := ansi.Strip(s.View())
+	for _, want := range []string{" ! 120 ", " ! 0.11 s ", "cache 150.0 % ! "} {
+		if !strings.Contains(frame, want) {
+			t.Errorf("no %q in\n%s", want, frame)
+		}
+	}
+}
