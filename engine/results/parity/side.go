@@ -85,7 +85,9 @@ func Load(ctx context.Context, path string, phase int, rc results.RunContext) (S
 		run, requests, err := results.LoadRequests(ctx, path, rc, phase)
 		if err == nil {
 			s.Requests, s.Warnings = requests, slices.Concat(run.Errors, run.Warnings)
-			s.Phase, err = choosePhase(run.Phases, phase, path)
+			if s.Phase, err = choosePhase(run.Phases, phase, path); len(run.Phases) == 0 {
+				err = run.WithoutFigures(path)
+			}
 		}
 		if err != nil {
 			return Side{}, err

@@ -2,6 +2,8 @@ package parity
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
@@ -37,7 +39,7 @@ func (c *Comparison) figureReasons(ref, cand *Side) []string {
 	case len(reasons) > 0:
 		return reasons
 	case c.judged() == nil:
-		return []string{"the difference of " + label + " can't be computed"}
+		return unknownReasons(label, p.Key, ref, cand)
 	case !p.isUncertain():
 		return nil
 	}
@@ -54,6 +56,26 @@ func (c *Comparison) figureReasons(ref, cand *Side) []string {
 	}
 	return []string{strings.TrimSuffix(fmt.Sprintf("not told apart: the difference of %s is %s, the band is ±%s (%s)",
 		label, rangeText(p.low, p.high), results.Percent(c.Band), strings.Join(why, "; ")), " ()")}
+}
+
+// unknownReasons returns why there is no difference.
+func unknownReasons(label, key string, sides ...*Side) []string {
+	var reasons []string
+	for i, s := range sides {
+		f := s.figure(key)
+		if !math.IsNaN(f.Value) {
+			continue
+		}
+		text := fmt.Sprintf("%s of the %s is unknown", label, sideNames[i])
+		if why := slices.Concat(reasonTexts(f.Reasons), s.Phase.Invalid); len(why) > 0 {
+			text += ": " + stripControl(strings.Join(why, ", "))
+		}
+		reasons = append(reasons, text)
+	}
+	if len(reasons) == 0 {
+		reasons = []string{"the difference of " + label + " can't be computed"}
+	}
+	return reasons
 }
 
 // NoVerdict returns why there is no verdict even with [Options].Force, or "".
