@@ -19,9 +19,9 @@ type activity struct {
 const (
 	activityBuckets = 1 << 12
 	// A gap is not a pause if it is more than this many times as long as any other pause of any user.
-	// Few users may pause at the same time by chance.
-	gapFactor, fewUsersGapFactor = 3.0, 10.0
-	fewUsers                     = 4
+	// Few users may pause at the same time by chance, many do not.
+	manyUsersGapFactor, gapFactor, fewUsersGapFactor = 1.5, 3.0, 10.0
+	manyUsers, fewUsers                              = 12, 4
 	// Fewer pauses say nothing about their lengths. A gap must then be so many times as long as
 	// the time from the first start to the last end of a request.
 	minPauses, fewPausesGapFactor = 20, 10.0
@@ -95,6 +95,8 @@ func (a *activity) gaps() []gap {
 		second = longest
 	case users < fewUsers:
 		factor = fewUsersGapFactor
+	case users >= manyUsers:
+		factor = manyUsersGapFactor
 	}
 	var all []gap
 	inFlight, end := int32(0), math.NaN() // end of the last request

@@ -187,8 +187,12 @@ func (agg *Aggregator) AddStatistics(stem harness.Stem, data []byte) error {
 		return agg.reject(name, err)
 	}
 	agg.DropFile(name)
-	for _, value := range s.wrongTypes() {
+	wrongType, outOfRange := s.unusable()
+	for _, value := range wrongType {
 		addIssue(agg.wrongType, name, value)
+	}
+	for _, value := range outOfRange {
+		addIssue(agg.outOfRange, name, value)
 	}
 	agg.stats = append(agg.stats, s)
 	return nil

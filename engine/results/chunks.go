@@ -43,8 +43,9 @@ func (l *loader) loadRows(ctx context.Context, path string, t *table, phase int)
 		}
 		t.unreadable.add(t, len(p.rejected)+p.tooLong)
 		tooLong += p.tooLong
-		if p.incomplete {
-			l.notes = append(l.notes, name+": incomplete last line not counted")
+		if p.incomplete != nil {
+			l.notes = append(l.notes, fmt.Sprintf("%s: incomplete last line not counted (line %d, %v)",
+				name, f.lineCounts[name]+1, p.incomplete))
 		}
 		return f.storeErr
 	})
@@ -62,8 +63,8 @@ type parsedChunk struct {
 	rows       []row
 	lines      int
 	rejected   []rejectedLine
-	tooLong    int  // number of lines over the limit
-	incomplete bool // the last line of the file is incomplete
+	tooLong    int   // number of lines over the limit
+	incomplete error // why the last line of the file is incomplete; nil if it is complete
 }
 
 type rejectedLine struct {
@@ -188,7 +189,7 @@ func (in *chunkReader) parseChunk(from int64, buf []byte, p *parsedChunk) ([]byt
 			return buf, nil
 		case at+int64(len(buf)) >= in.size:
 			p.lines++
-			p.incomplete = !in.parseLastLine(buf[i:], p)
+			p.incomplete = in.parseLastLine(buf[i:], p)
 			return buf, nil
 		}
 		var err error
@@ -231,17 +232,19 @@ func (in *chunkReader) parseLine(line []byte, p *parsedChunk) {
 	}
 }
 
-// isObject reports whether a line is a complete JSON object.
-func isObject(line []byte) bool {
-	return jsonrow.Members(jsonrow.TrimBOM(line), func(_, _ []byte, _ int) error { return nil }) == nil
+// checkObject returns an error if a line is not a complete JSON object.
+func checkObject(line []byte) error {
+	return jsonrow.Members(jsonrow.TrimBOM(line), func(_, _ []byte, _ int) error { return nil })
 }
 
-// parseLastLine parses a line without a newline. It returns false if the line is incomplete.
-func (in *chunkReader) parseLastLine(line []byte, p *parsedChunk) bool {
-	if !isBlank(line) && !isObject(line) {
-		p.lines--
-		return false
+// parseLastLine parses a line without a newline. It returns an error if the line is incomplete.
+func (in *chunkReader) parseLastLine(line []byte, p *parsedChunk) error {
+	if !isBlank(line) {
+		if err := checkObject(line); err != nil {
+			p.lines--
+			return err
+		}
 	}
 	in.parseLine(line, p)
-	return true
+	return nil
 }

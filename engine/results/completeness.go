@@ -114,7 +114,7 @@ func (s *measuredSums) complete(m *Metric, f *Figure) {
 	own := unknown - s.missing
 	if own > 0 {
 		f.addReason(newReason(UnknownQuantity, float64(own)/float64(f.Of), "%s unknown in %s of %s requests",
-			q.name(), Count(own), Count(f.Of)))
+			q.inReasons(), Count(own), Count(f.Of)))
 	}
 	// If few of the requests have the quantity, the missing ones weigh more than the reason of the phase says.
 	share := float64(s.missing) / float64(f.Of)

@@ -107,7 +107,11 @@ func load(ctx context.Context, dir string, rc RunContext) (*loader, error) {
 		}
 	}
 	foreign := fileExists(filepath.Join(outDir, foreignFile)) || fileExists(filepath.Join(logDir, foreignFile))
+	compressed := l.noteCompressed(files)
 	switch {
+	case found == 0 && compressed != "":
+		return nil, problem.Errorf(problem.ResultsNotFound,
+			"read results: %s: found only compressed output: %s; decompress it", outDir, compressed)
 	case found == 0 && foreign:
 		return nil, problem.Errorf(problem.ResultsNotFound, "read results: %s: found %s of another client, but no output of "+
 			"agentperf-client; use the tools of that client", outDir, foreignFile)
@@ -118,6 +122,23 @@ func load(ctx context.Context, dir string, rc RunContext) (*loader, error) {
 		l.notes = append(l.notes, foreignFile+" ignored: output of another client")
 	}
 	return l, nil
+}
+
+// noteCompressed adds a note for each compressed file of the client, and returns the name of the last.
+func (l *loader) noteCompressed(files []fs.FileInfo) (last string) {
+	for _, f := range files {
+		extension := filepath.Ext(f.Name())
+		if !slices.Contains([]string{".gz", ".zst", ".xz", ".bz2"}, extension) {
+			continue
+		}
+		name := strings.TrimSuffix(f.Name(), extension)
+		_, isStem := harness.ParseStem(strings.TrimSuffix(name, filepath.Ext(name)))
+		if isStem || slices.Contains([]string{RequestsFile, PredecessorRequestsFile, ManifestFile}, name) {
+			last = f.Name()
+			l.notes = append(l.notes, last+" not read: it is compressed; decompress it")
+		}
+	}
+	return last
 }
 
 // outputFiles returns the regular files of a directory, oldest first, so that the newest of
@@ -179,7 +200,7 @@ func (l *loader) loadManifest(path string) error {
 	}
 	for line := range bytes.Lines(data) {
 		line, ended := bytes.CutSuffix(line, []byte("\n"))
-		if !ended && !isObject(line) {
+		if !ended && checkObject(line) != nil {
 			l.notes = append(l.notes, ManifestFile+": incomplete last line not counted")
 			continue
 		}

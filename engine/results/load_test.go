@@ -130,8 +130,8 @@ func TestLoadNotes(t *testing.T) {
 	text := strings.Join(run.Warnings, "\n")
 	for _, want := range []string{
 		"not counted: requests.jsonl:2: column 1: expected an object, found 'r'",
-		"not counted: " + testStem.String() + ".json: statistics: unexpected end of JSON input",
-		"requests.jsonl: incomplete last line not counted",
+		"not counted: " + testStem.String() + ".json: statistics: line 1, column 12: unexpected end of JSON input",
+		"requests.jsonl: incomplete last line not counted (line 4, column ",
 		"profile_export.jsonl ignored: output of another client",
 	} {
 		if !strings.Contains(text, want) {
@@ -182,7 +182,7 @@ func TestChunkReader(t *testing.T) {
 					for _, f := range p.rejected {
 						rejected = append(rejected, lines+f.line)
 					}
-					lines, skipped, torn = lines+p.lines, skipped+p.tooLong, torn || p.incomplete
+					lines, skipped, torn = lines+p.lines, skipped+p.tooLong, torn || p.incomplete != nil
 					return nil
 				})
 				if err != nil {
@@ -306,7 +306,7 @@ func TestRollup(t *testing.T) {
 	golden.Equal(t, "testdata/rollup.json", text)
 	want := []string{
 		`"other.json": is not named like a statistics file`,
-		stem(8, 2) + ".json: statistics: unexpected end of JSON input",
+		stem(8, 2) + ".json: statistics: line 1, column 9: unexpected end of JSON input",
 	}
 	slices.Sort(doc.Skipped) // the files have the same modification time
 	if diff := cmp.Diff(want, doc.Skipped); diff != "" {

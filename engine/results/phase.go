@@ -18,6 +18,8 @@ type Run struct {
 	Unreadable       int      `json:"unreadable_rows,omitempty"` // lines of request rows that could not be parsed
 	Errors           []string `json:"errors"`                    // contradictions in the output
 	Warnings         []string `json:"warnings"`                  // lines and files that were not counted
+
+	Rejected bool `json:"-"` // a line or a file could not be parsed; Warnings begins with it
 }
 
 // Phase holds the figures of one phase, which has one concurrency level.
@@ -104,7 +106,7 @@ func (agg *Aggregator) Snapshot(now time.Time) Run {
 	if now.IsZero() {
 		now = agg.lastTime()
 	}
-	run := Run{Phases: []Phase{}, Errors: []string{}, Warnings: agg.issueTexts()}
+	run := Run{Phases: []Phase{}, Errors: []string{}, Warnings: agg.issueTexts(), Rejected: len(agg.rejected) > 0}
 	if err := agg.updateSpans(); err != nil && agg.storeErr == nil {
 		agg.storeErr = err
 	}
@@ -181,17 +183,18 @@ func (agg *Aggregator) issueTexts() []string {
 		}
 		texts = append(texts, text)
 	}
-	for _, name := range sortedKeys(agg.outOfRange) {
-		texts = append(texts, fmt.Sprintf("%s: %s row(s) with a value out of range, treated as unknown; first: %s",
-			name, Count(agg.outOfRange[name].count), agg.outOfRange[name].first))
-	}
-	for _, name := range sortedKeys(agg.wrongType) {
-		what := "row(s) with a value"
-		if filepath.Ext(name) == ".json" {
-			what = "value(s)"
+	for _, of := range []struct {
+		issues map[string]*lineIssues
+		what   string
+	}{{agg.outOfRange, "out of range"}, {agg.wrongType, "of the wrong type"}} {
+		for _, name := range sortedKeys(of.issues) {
+			what := "row(s) with a value"
+			if filepath.Ext(name) == ".json" {
+				what = "value(s)"
+			}
+			texts = append(texts, fmt.Sprintf("%s: %s %s %s, treated as unknown; first: %s",
+				name, Count(of.issues[name].count), what, of.what, of.issues[name].first))
 		}
-		texts = append(texts, fmt.Sprintf("%s: %s %s of the wrong type, treated as unknown; first: %s",
-			name, Count(agg.wrongType[name].count), what, agg.wrongType[name].first))
 	}
 	return texts
 }

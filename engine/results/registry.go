@@ -289,6 +289,14 @@ func PairedQuantities() []Quantity {
 
 func (q Quantity) name() string { return quantityTable[q].name }
 
+// inReasons returns what is unknown if the quantity is.
+func (q Quantity) inReasons() string {
+	if q == CachedOfInput {
+		return "cached or input tokens"
+	}
+	return q.name()
+}
+
 // tokens converts a token count, or returns NaN if it is unknown.
 func tokens(n int32) float64 { return valueIf(n >= 0, float64(n)) }
 

@@ -4,7 +4,8 @@ import "math"
 
 const (
 	// minIdleGap is the shortest time, in seconds, without a request in flight that may be
-	// a restart of the client, which has to load its trajectories again.
+	// a restart of the client, which has to load its trajectories again. It may be shorter if requests
+	// with the same ids are repeated.
 	minIdleGap = 5.0
 	// longIdleGap replaces minIdleGap where the requests are weaker evidence: a single user also
 	// repeats its first request when it repeats its trajectory, and users that start another
@@ -92,8 +93,9 @@ func (s *restartDetector) restart(after float64) {
 
 // checkUser updates the traces with a request of phase 0, and confirms or dismisses a candidate.
 func (s *restartDetector) checkUser(r *Request) {
-	if s.candidate == nil && s.users.n > 0 && r.Start-s.lastEnd >= minIdleGap {
-		s.candidate = &candidateRestart{gap: r.Start - s.lastEnd, lastStart: s.lastStart, lastEnd: s.lastEnd}
+	gap := r.Start - s.lastEnd
+	if s.candidate == nil && s.users.n > 0 && (gap >= minIdleGap || gap > 0 && s.users.get(r.User).firstRequestIs(r)) {
+		s.candidate = &candidateRestart{gap: gap, lastStart: s.lastStart, lastEnd: s.lastEnd}
 	}
 	d := s.candidate
 	if d == nil || r.Start <= d.lastEnd {
@@ -105,8 +107,7 @@ func (s *restartDetector) checkUser(r *Request) {
 	if !before.known || again {
 		return
 	}
-	first := before.firstIs(r)
-	same := first && r.Pass == before.firstPass && r.Pass != 0 // the request itself, which occurs once in a client start
+	first, same := before.firstIs(r), before.firstRequestIs(r)
 	switch {
 	case same || first && r.Pass != before.pass:
 		d.repeats++
@@ -128,6 +129,12 @@ func (s *restartDetector) checkUser(r *Request) {
 // firstIs reports whether a request is the first one of the user's trajectory, in any pass.
 func (t *userTrace) firstIs(r *Request) bool {
 	return r.Conversation == t.conversation && r.Turn == t.turn
+}
+
+// firstRequestIs reports whether a request has the identity of the user's first one, which occurs once
+// in a client start.
+func (t *userTrace) firstRequestIs(r *Request) bool {
+	return t.known && t.firstIs(r) && r.Pass == t.firstPass && r.Pass != 0
 }
 
 // confirmed reports whether enough of the users started over.

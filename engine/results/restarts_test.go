@@ -92,6 +92,8 @@ func TestRestartDetection(t *testing.T) {
 			event{0, "a", 4, "p5", 110, 111, 0, 64}, event{1, "b", 3, "p6", 111, 112, 0, 64}), earlier: 4},
 		{name: "users start over in the next phase", events: append(first[:4:4],
 			event{0, "a", 4, "p5", 210, 211, 1, 4}, event{1, "b", 3, "p6", 211, 212, 1, 4})},
+		{name: "the same ids after a short gap", events: append(first[:4:4], event{0, "a", 4, "p1", 106, 107, 0, 0},
+			event{1, "b", 3, "p2", 107, 108, 0, 0}, event{0, "a", 5, "p1", 108, 109, 0, 0}), earlier: 4},
 		{name: "given start", events: append(first[:4:4], again(130)...), started: 101.5, earlier: 2},
 		{name: "given start after all rows", events: first, started: 500, earlier: 4},
 	}

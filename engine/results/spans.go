@@ -11,6 +11,8 @@ type span struct {
 	first       float64 // earliest start_time, Unix s; NaN if unknown
 	last        float64 // latest end_time, Unix s; NaN if unknown
 	concurrency int32   // of the first row that has one; -1 if none has
+	other       int32   // another concurrency than that
+	others      int     // number of rows with another concurrency, at most
 	noPhase     int     // number of rows whose phase is unknown; they are counted in phase 0
 }
 
@@ -90,8 +92,14 @@ func (s *span) merge(o *span) {
 	if o.last > s.last || math.IsNaN(s.last) {
 		s.last = o.last
 	}
-	if s.concurrency < 0 {
-		s.concurrency = o.concurrency
+	switch {
+	case o.concurrency < 0:
+	case s.concurrency < 0:
+		s.concurrency, s.other, s.others = o.concurrency, o.other, o.others
+	case o.concurrency != s.concurrency:
+		s.other, s.others = o.concurrency, s.others+o.total-o.others
+	case o.others > 0:
+		s.other, s.others = o.other, s.others+o.others
 	}
 }
 

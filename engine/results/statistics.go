@@ -3,10 +3,13 @@ package results
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/engine/jsonrow"
@@ -28,13 +31,21 @@ func parseStatistics(stem harness.Stem, data []byte) (statistics, error) {
 		return statistics{}, problem.Errorf(problem.FileTooLarge,
 			"statistics: %d bytes, must be at most %d", len(data), maxStatistics)
 	}
-	s := statistics{stem: stem, raw: WithoutNaN(jsonrow.TrimBOM(data))}
+	text := jsonrow.TrimBOM(data)
+	s := statistics{stem: stem, raw: WithoutNaN(text)}
 	err := json.Unmarshal(s.raw, new(json.RawMessage)) // also rejects data after the object
+	if syntax := new(json.SyntaxError); errors.As(err, &syntax) {
+		line, column := positionIn(s.raw, int(syntax.Offset)-1)
+		err = fmt.Errorf("line %d, column %d: %w", line, column, err)
+	}
 	if err == nil && !bytes.HasPrefix(bytes.TrimSpace(s.raw), []byte("{")) {
 		err = problem.New(problem.RowsUnreadable, "is not a JSON object")
 	}
 	if err == nil {
-		in := json.NewDecoder(bytes.NewReader(s.raw))
+		err = checkKeys(s.raw)
+	}
+	if err == nil {
+		in := json.NewDecoder(bytes.NewReader(replaceNaN(text, strconv.Quote)))
 		in.UseNumber() // a number that overflows float64 is unknown, not an error
 		err = in.Decode(&s.values)
 	}
@@ -42,6 +53,46 @@ func parseStatistics(stem harness.Stem, data []byte) (statistics, error) {
 		return statistics{}, fmt.Errorf("statistics: %w", err)
 	}
 	return s, nil
+}
+
+// positionIn returns the line and the column of an offset, both from 1.
+func positionIn(data []byte, offset int) (line, column int) {
+	before := data[:max(0, min(offset, len(data)))]
+	return 1 + bytes.Count(before, []byte("\n")), 1 + utf8.RuneCount(before[1+bytes.LastIndexByte(before, '\n'):])
+}
+
+// checkKeys returns an error if an object of a valid JSON text has a key twice: which of the values is
+// true is unknown.
+func checkKeys(data []byte) error {
+	in := json.NewDecoder(bytes.NewReader(data))
+	var check func() error
+	check = func() error {
+		token, err := in.Token()
+		if err != nil || token != json.Delim('{') && token != json.Delim('[') {
+			return err
+		}
+		keys := map[json.Token]bool{}
+		for in.More() {
+			if token == json.Delim('{') {
+				key, err := in.Token()
+				if err != nil {
+					return err
+				}
+				if keys[key] {
+					line, column := positionIn(data, int(in.InputOffset())-len(fmt.Sprint(key))-2)
+					return problem.Errorf(problem.RowsUnreadable, "line %d, column %d: the key %.40q occurs twice", line, column, key)
+				}
+				keys[key] = true
+			}
+			if err := check(); err != nil {
+				return err
+			}
+		}
+		_, err = in.Token()
+		return err
+	}
+	in.UseNumber()
+	return check()
 }
 
 // at returns the value at a path of keys, or nil if there is none.
@@ -54,8 +105,9 @@ func (s *statistics) at(path ...string) any {
 	return at
 }
 
-// wrongTypes returns the keys whose value is used and should be a number, but is not.
-func (s *statistics) wrongTypes() []string {
+// unusable returns the keys whose value is used but is not a number, or not one in the range of
+// numbers, each with the value.
+func (s *statistics) unusable() (wrongType, outOfRange []string) {
 	paths := [][]string{{"phase"}, {"concurrency"}, {"measurement_duration_s"}}
 	for _, name := range []string{"total", "measured", "successful", "failed"} {
 		paths = append(paths, []string{"requests", name})
@@ -63,15 +115,19 @@ func (s *statistics) wrongTypes() []string {
 	for _, m := range Metrics {
 		paths = append(paths, []string{m.Statistics.Section, m.Statistics.Name})
 	}
-	var wrong []string
 	for _, path := range paths {
+		key := strings.Join(path, ".")
 		switch v := s.at(path...).(type) {
-		case nil, json.Number:
+		case nil:
+		case json.Number:
+			if _, err := v.Float64(); err != nil {
+				outOfRange = append(outOfRange, fmt.Sprintf("%s %.40s", key, v))
+			}
 		default:
-			wrong = append(wrong, fmt.Sprintf("%s %.40q", strings.Join(path, "."), fmt.Sprint(v)))
+			wrongType = append(wrongType, fmt.Sprintf("%s %.40q", key, fmt.Sprint(v)))
 		}
 	}
-	return wrong
+	return wrongType, outOfRange
 }
 
 // number returns the number at a path of keys, or NaN if there is none.
@@ -118,6 +174,10 @@ func (s *statistics) contradiction() string {
 // WithoutNaN replaces NaN, Infinity and -Infinity, which Python writes to JSON, by null.
 // Strings are not changed.
 func WithoutNaN(data []byte) []byte {
+	return replaceNaN(data, func(string) string { return "null" })
+}
+
+func replaceNaN(data []byte, by func(word string) string) []byte {
 	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
 		return bytes.Clone(data)
 	}
@@ -125,7 +185,7 @@ func WithoutNaN(data []byte) []byte {
 		if token[0] == '"' {
 			return token
 		}
-		return []byte("null")
+		return []byte(by(string(token)))
 	})
 }
 

@@ -101,6 +101,8 @@ func (r Run) WithoutFigures(path string) error {
 	case r.Unreadable > 0 && !slices.ContainsFunc(r.Phases, func(p Phase) bool { return p.Total > 0 }):
 		id = problem.RowsUnreadable
 		why = fmt.Sprintf("none of the %s request rows could be read; the notes name the first one", Count(r.Unreadable))
+	case len(r.Phases) == 0 && r.Rejected:
+		id, why = problem.RowsUnreadable, strings.Join(r.Warnings[:1], "")
 	case len(r.Phases) > 0 && len(r.Phases[0].Invalid) > 0:
 		why = fmt.Sprintf("phase %d: %s", r.Phases[0].Index, strings.Join(r.Phases[0].Invalid, "; "))
 	}

@@ -137,6 +137,11 @@ func (b *phaseBuilder) addContradictions() {
 			b.invalid(Contradiction, "%s: %d duplicate row(s) not counted", name, n)
 		}
 	}
+	if s := b.span; s.others > 0 {
+		b.add(newReason(Contradiction, float64(s.others)/float64(s.total),
+			"up to %s of %s rows state a concurrency of %d instead of %d",
+			Count(s.others), Count(s.total), s.other, s.concurrency))
+	}
 	b.errors = append(b.errors, p.Invalid...)
 }
 
@@ -154,10 +159,12 @@ type overlapCounter struct {
 
 // userRequests is the state of a user in an overlapCounter.
 type userRequests struct {
-	seen              bool
-	outOfOrder        bool
-	rows, overlapping int
-	start, end        float64
+	seen               bool
+	outOfOrder         bool
+	rows, overlapping  int
+	start, end         float64
+	conversation, pass uint32 // of the last request
+	turn               int32
 }
 
 func (o *overlapCounter) add(r *Request) {
@@ -172,10 +179,13 @@ func (o *overlapCounter) add(r *Request) {
 		last.outOfOrder = true
 		o.outOfOrder += last.rows
 	}
-	if last.seen && r.Start < last.end && r.Start >= o.window.Start && r.Start < o.window.End {
+	// A clock that is set back while no request is in flight reverses the turns of a pass.
+	reversed := r.Pass != 0 && r.Pass == last.pass && r.Conversation == last.conversation && r.Turn < last.turn
+	if last.seen && (r.Start < last.end || reversed) && r.Start >= o.window.Start && r.Start < o.window.End {
 		last.overlapping++
 	}
 	last.seen, last.start, last.end = true, max(last.start, r.Start), max(last.end, r.End)
+	last.conversation, last.pass, last.turn = r.Conversation, r.Pass, r.Turn
 }
 
 // count returns the number of overlapping requests, or -1 if too many rows are out of order.
