@@ -40,7 +40,8 @@ type section struct {
 }
 
 func (p page) write(w io.Writer) error {
-	t, err := template.New("page.html").Funcs(template.FuncMap{"unbroken": unbroken}).ParseFS(pages, "page.html")
+	functions := template.FuncMap{"unbroken": unbroken, "isName": isName}
+	t, err := template.New("page.html").Funcs(functions).ParseFS(pages, "page.html")
 	if err == nil {
 		err = t.Execute(w, p)
 	}
@@ -63,6 +64,17 @@ func unbroken(text string) string {
 		}
 	}
 	return strings.Join(parts, " / ")
+}
+
+// maxTitleWord is the length of the longest word in a title of a column, other than a name of a run.
+const maxTitleWord = 12
+
+// isName reports whether a title of a column is a name that may be broken anywhere. Otherwise the
+// names of the runs could widen the table beyond the page.
+func isName(title string) bool {
+	return slices.ContainsFunc(strings.Fields(title), func(word string) bool {
+		return utf8.RuneCountInString(word) > maxTitleWord
+	})
 }
 
 // RunHTML writes an HTML page for a run, with the figures and time series of each phase.

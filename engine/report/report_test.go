@@ -163,3 +163,19 @@ func TestChart(t *testing.T) {
 		}
 	}
 }
+
+// TestColumnTitles checks that the names of runs can be broken in the titles of columns, and that other
+// titles are not.
+func TestColumnTitles(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	err := page{Sections: []section{{
+		Head: []string{"Metric", "bm_agentperf_dsv4_5p1d/c1010", "95% within-run only", "Client reports"},
+		Rows: [][]string{{"a"}},
+	}}}.write(&b)
+	const want = `<th scope="col">Metric</th><th scope="col" class="name">bm_agentperf_dsv4_5p1d/c1010</th>` +
+		`<th scope="col">95% within-run only</th><th scope="col">Client reports</th>`
+	if err != nil || !strings.Contains(b.String(), want) {
+		t.Errorf("%v: lacks %s:\n%s", err, want, b.String())
+	}
+}
