@@ -101,6 +101,8 @@ type Part struct {
 	Candidate *float64 `json:"candidate"`
 	Delta     *float64 `json:"delta"`
 	Tolerance float64  `json:"tolerance"`
+	// ToleranceRange is the range of the true tolerance if a reference of several is uncertain, else nil.
+	ToleranceRange *[2]float64 `json:"tolerance_range,omitempty"`
 	// Position is the difference relative to the tolerance, from -1 to 1 within it. With
 	// several references the difference is FromMean, otherwise Delta.
 	Position   *float64          `json:"position"`
@@ -109,7 +111,7 @@ type Part struct {
 	FromMean   *float64          `json:"delta_from_mean,omitempty"` // from Mean, as a fraction of it
 	Better     results.Direction `json:"better"`
 	Interval   *Interval         `json:"interval_95,omitempty"` // of the delta; nil without request rows
-	// DeltaRange is the range of the true difference if a figure is uncertain, else nil. The
+	// DeltaRange is the range of the true difference if a figure or a reference is uncertain, else nil. The
 	// difference is that from Mean if there is one.
 	DeltaRange *[2]float64 `json:"delta_range,omitempty"`
 	// Figures are the figures of reference and candidate with their class, bounds and reasons. The
@@ -156,7 +158,7 @@ func rowSpecs() []rowSpec {
 // Compare compares a candidate with a reference. If they are not comparable, the Comparison
 // contains the reasons.
 func Compare(ref, cand Side, opt Options) Comparison {
-	references, unfit := usableReferences(&ref, &cand, opt.References)
+	references, unfit, invalid := usableReferences(&ref, &cand, opt.References)
 	within := intervals(&ref, &cand, results.FilterMetrics(func(m *results.Metric) bool { return m.Parity != nil }))
 	band := opt.tolerance(results.FindMetric(results.Primary), &ref, references)
 	c := Comparison{
@@ -165,6 +167,7 @@ func Compare(ref, cand Side, opt Options) Comparison {
 		Notes: unfit, Properties: newProperties(&ref, &cand),
 	}
 	c.Reasons = append(incompleteReasons(&ref, &cand), propertyReasons(c.Properties)...)
+	c.Reasons = append(c.Reasons, invalid...)
 	if len(references) == 0 && len(unfit) > 0 {
 		c.Reasons = append(c.Reasons, "none of the additional references can be used to measure the band")
 	}
@@ -173,7 +176,7 @@ func Compare(ref, cand Side, opt Options) Comparison {
 			c.Rows = append(c.Rows, requestRows(l.label, &ref, &cand)...)
 			continue
 		}
-		row, any := l.build(&ref, &cand, func(m *results.Metric) tolerance { return opt.tolerance(m, &ref, references) })
+		row, any := l.build(&ref, &cand, references, opt)
 		if any || l.metrics[0].Parity.Published {
 			row.setIntervals(within)
 			c.Rows = append(c.Rows, row)
@@ -181,8 +184,8 @@ func Compare(ref, cand Side, opt Options) Comparison {
 	}
 	c.flagWidest()
 	c.Delta, c.FromMean = c.Rows[0].Parts[0].Delta, c.Rows[0].Parts[0].FromMean
-	c.setVerdict(&ref, &cand, opt.Force)
-	c.addNotes(&ref, &cand)
+	c.setVerdict(band, &ref, &cand, references, opt.Force)
+	c.addNotes(&ref, &cand, references)
 	c.TTFT = newDistribution(&ref, &cand)
 	if opt.Paired {
 		c.Paired = pairRequests(ref.Requests, cand.Requests)
@@ -248,12 +251,13 @@ func incompleteReasons(ref, cand *Side) []string {
 	return reasons
 }
 
-func (l rowSpec) build(ref, cand *Side, of func(*results.Metric) tolerance) (row Row, any bool) {
+func (l rowSpec) build(ref, cand *Side, references []Side, opt Options) (row Row, any bool) {
 	row = Row{Metric: l.label, Flags: []string{}}
 	var a, b, deltas, fromMean []string
 	var marks [2]bool
 	for _, m := range l.metrics {
-		p := newPart(m, ref, cand, of(m))
+		p := newPart(m, ref, cand, opt.tolerance(m, ref, references))
+		p.Flags = append(p.Flags, referenceFlags(m, ref, references)...)
 		any = any || p.Reference != nil || p.Candidate != nil
 		a, b, deltas = append(a, p.Text[0]), append(b, p.Text[1]), append(deltas, p.DeltaText)
 		if p.FromMean != nil {

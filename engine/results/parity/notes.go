@@ -9,7 +9,7 @@ import (
 )
 
 // addNotes adds what a reader of the comparison must know.
-func (c *Comparison) addNotes(ref, cand *Side) {
+func (c *Comparison) addNotes(ref, cand *Side, references []Side) {
 	add := func(format string, args ...any) { c.Notes = append(c.Notes, fmt.Sprintf(format, args...)) }
 	if c.References < 2 {
 		add("one run per side: a difference within the run-to-run band can be random")
@@ -28,7 +28,9 @@ func (c *Comparison) addNotes(ref, cand *Side) {
 		a, b := distinctDecimals(*r, *k)
 		add("measuring windows differ: %s s vs. %s s%s", a, b, how)
 	}
-	c.Notes = slices.Concat(c.Notes, propertyNotes(c.Properties), intervalNotes(ref, cand), sideNotes(ref, cand))
+	c.Notes = slices.Concat(
+		c.Notes, propertyNotes(c.Properties), intervalNotes(ref, cand), sideNotes(ref, cand, references),
+	)
 }
 
 // warnings returns the errors and warnings of the run and the phase that are not reasons of the
@@ -44,17 +46,23 @@ func (s *Side) warnings() []string {
 	return out
 }
 
-// sideNotes returns the reasons and warnings of both sides. One that both sides have occurs once.
-func sideNotes(ref, cand *Side) []string {
+// sideNotes returns the reasons and warnings of all sides. One that reference and candidate have occurs
+// once.
+func sideNotes(ref, cand *Side, references []Side) []string {
 	var notes []string
-	for i, s := range []*Side{ref, cand} {
+	sides, names := []*Side{ref, cand}, slices.Clone(sideNames[:])
+	for i := range references {
+		sides = append(sides, &references[i])
+		names = append(names, stripControl("reference "+references[i].Name))
+	}
+	for i, s := range sides {
 		add := func(word, text string) {
 			text = word + ": " + stripControl(text)
 			if j := slices.Index(notes, sideNames[0]+text); i == 1 && j >= 0 {
 				notes[j] = "both" + text
 				return
 			}
-			notes = append(notes, sideNames[i]+text)
+			notes = append(notes, names[i]+text)
 		}
 		for _, r := range s.Phase.Reasons {
 			add(classWord(r.Class), r.Text)

@@ -119,10 +119,13 @@ func (p *Part) compare(within tolerance, ref, cand string) (beyond bool) {
 	position := within.position(*judged)
 	p.Position = &position
 	p.setRange(within, *judged)
-	way := direction(p.low, within.width)
+	way, ok := within.direction(p.low, p.high)
 	switch {
-	case way != direction(p.high, within.width):
+	case !ok:
 		p.Flags = append(p.Flags, "not told apart: "+rangeText(p.low, p.high))
+		if p.ToleranceRange != nil {
+			p.Flags = append(p.Flags, "tolerance "+within.widthText())
+		}
 		return false
 	case way == 0 || p.Better == "":
 	case (way > 0) == (p.Better == results.Higher):
@@ -133,21 +136,20 @@ func (p *Part) compare(within tolerance, ref, cand string) (beyond bool) {
 	return way != 0
 }
 
-// setRange sets the range of the difference that is compared with the tolerance, if a figure is uncertain.
+// setRange sets the range of the difference that is compared with the tolerance, if a figure or a
+// reference is uncertain.
 func (p *Part) setRange(within tolerance, judged float64) {
 	p.low, p.high = judged, judged
-	if !p.isUncertain() {
+	if !within.isUncertain() && p.Figures[1].Class != results.Uncertain {
 		return
 	}
-	refLow, refHigh := bounds(p.Figures[0])
 	candLow, candHigh := bounds(p.Figures[1])
-	if p.FromMean != nil { // the mean is as uncertain as the reference, at most
-		scale := within.center / *p.Reference
-		refLow, refHigh = refLow*scale, refHigh*scale
-	}
-	p.low, p.high = (candLow-refHigh)/refHigh, (candHigh-refLow)/refLow
+	p.low, p.high = candLow/within.centers[1]-1, candHigh/within.centers[0]-1
 	if finite(p.low) != nil && finite(p.high) != nil {
 		p.DeltaRange = &[2]float64{p.low, p.high}
+	}
+	if within.widths[0] < within.widths[1] && finite(within.widths[1]) != nil {
+		p.ToleranceRange = &within.widths
 	}
 }
 
@@ -168,10 +170,6 @@ func rangeText(low, high float64) string {
 }
 
 func (p *Part) isInvalid() bool { return p.Invalid[0] || p.Invalid[1] }
-
-func (p *Part) isUncertain() bool {
-	return p.Figures[0].Class == results.Uncertain || p.Figures[1].Class == results.Uncertain
-}
 
 // figureFlags returns the reasons of the figure itself, and the value of the client if it differs.
 // The reasons of its phase affect all figures, so they are notes instead.

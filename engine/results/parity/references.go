@@ -2,6 +2,7 @@ package parity
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -44,28 +45,34 @@ func newDistribution(ref, cand *Side) *Distribution {
 
 // usableReferences returns the additional references that can be used to compute the band, and a
 // note on each of the others. A run of another configuration would make the band too wide, and a
-// run that is counted twice would make it too narrow.
-func usableReferences(ref, cand *Side, more []Side) (fits []Side, notes []string) {
+// run that is counted twice would make it too narrow. A run of the same configuration whose primary
+// figure is invalid is a reason why the runs are not comparable: without it, the band would be that of
+// the runs in which nothing went wrong.
+func usableReferences(ref, cand *Side, more []Side) (fits []Side, notes, reasons []string) {
 	notes = []string{}
+	label := results.FindMetric(results.Primary).Label
 	for i := range more {
 		s := &more[i]
 		why := slices.Concat(s.sameRun(ref, cand, fits), propertyReasons(newProperties(ref, s)))
-		if reason := s.unfit(results.Primary); reason != "" {
-			why = append(why, reason)
-		}
+		invalid := s.unfit(results.Primary)
 		if s.Failure != "" {
 			why = append(why, "the run "+s.Failure)
 		}
 		if s.Phase.Partial != "" {
 			why = append(why, "partial: "+s.Phase.Partial)
 		}
-		if len(why) == 0 {
+		switch {
+		case len(why) > 0:
+		case invalid != "":
+			reasons = append(reasons, stripControl(fmt.Sprintf("%s of reference %s is invalid: %s", label, s.Name, invalid)))
+			continue
+		default:
 			fits = append(fits, *s)
 			continue
 		}
 		notes = append(notes, stripControl(fmt.Sprintf("reference ignored: %s: %s", s.Name, strings.Join(why, "; "))))
 	}
-	return fits, notes
+	return fits, notes, reasons
 }
 
 // sameRun returns the reason that a reference can't be used because its run is already used.
@@ -92,18 +99,41 @@ func (o Options) tolerance(m *results.Metric, ref *Side, more []Side) tolerance 
 			floor = defaultBand
 		}
 	}
-	var figures []float64
+	var figures []results.Figure
 	for _, s := range append([]Side{*ref}, more...) {
-		if f := s.figure(m.Key); f.Class != results.Invalid {
-			figures = appendKnown(figures, f.Value)
+		if f := s.figure(m.Key); f.Class != results.Invalid && !math.IsNaN(f.Value) {
+			figures = append(figures, f)
 		}
 	}
 	if len(figures) < 2 {
-		figures = []float64{ref.Phase.Figures.Get(m.Key).Value}
+		figures = []results.Figure{ref.figure(m.Key)}
 	}
 	t := newTolerance(figures, floor)
 	if m.Key == results.Primary && o.Band > 0 {
-		t.width, t.predicted = o.Band, -1
+		t.width, t.predicted, t.widths = o.Band, -1, [2]float64{o.Band, o.Band}
 	}
 	return t
+}
+
+// referenceFlags says which additional references are left out of the tolerance of a metric, and why
+// others are uncertain.
+func referenceFlags(m *results.Metric, ref *Side, more []Side) []string {
+	var flags []string
+	all := append([]Side{*ref}, more...)
+	known := func(s Side) bool { return !math.IsNaN(s.figure(m.Key).Value) }
+	for i := range more {
+		s := &more[i]
+		switch {
+		case !known(*s) && slices.ContainsFunc(all, known):
+			flags = append(flags, fmt.Sprintf("reference %s left out: unknown", s.Name))
+		case s.unfit(m.Key) != "":
+			flags = append(flags, fmt.Sprintf("reference %s left out: %s", s.Name, s.unfit(m.Key)))
+		case known(*s):
+			flags = append(flags, s.figureFlags("reference "+s.Name, m)...)
+		}
+	}
+	for i := range flags {
+		flags[i] = stripControl(flags[i])
+	}
+	return flags
 }

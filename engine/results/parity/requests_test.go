@@ -243,7 +243,6 @@ func TestUnusableReferences(t *testing.T) {
 			func(s *Side) { s.Failure = "failed: out of memory" },
 			"reference ignored: side: the run failed: out of memory",
 		},
-		{func(s *Side) { s.Phase.Invalid = []string{"no output tokens"} }, "reference ignored: side: no output tokens"},
 	} {
 		wide := figures(t, 10, "")
 		bad.set(&wide)

@@ -26,6 +26,9 @@ type tolerance struct {
 	width      float64 // to both sides, as a fraction of center
 	predicted  float64 // width of the prediction interval; below 0 if there is none
 	references int     // number of figures behind center
+	// The lowest and the highest values of center and width that the references permit. They differ from
+	// center and width if a reference is uncertain.
+	centers, widths [2]float64
 }
 
 // newTolerance returns the tolerance around reference figures. Around one figure the width is floor.
@@ -38,19 +41,66 @@ type tolerance struct {
 //
 //	references    2     3     4     5     6     7     8     9     10
 //	% different   5.6   4.9   4.3   4.7   4.6   4.7   5.0   5.2   5.0
-func newTolerance(figures []float64, floor float64) tolerance {
-	t := tolerance{center: figures[0], width: floor, predicted: -1, references: len(figures)}
+func newTolerance(figures []results.Figure, floor float64) tolerance {
+	t := tolerance{
+		center: figures[0].Value, width: floor, predicted: -1, references: len(figures), widths: [2]float64{floor, floor},
+	}
+	n := float64(len(figures))
+	values, middles := make([]float64, len(figures)), make([]float64, len(figures))
+	sum, squares := 0.0, 0.0 // of what the references can be off their middles
+	for i, f := range figures {
+		low, high := bounds(f)
+		t.centers[0], t.centers[1] = t.centers[0]+low/n, t.centers[1]+high/n
+		half := (high - low) / 2
+		values[i], middles[i] = f.Value, low+half
+		sum, squares = sum+half, squares+half*half
+	}
 	if len(figures) < 2 {
 		return t
 	}
-	n := float64(len(figures))
-	mean, deviation := stat.MeanStdDev(figures, nil)
+	mean, deviation := stat.MeanStdDev(values, nil)
 	quantile := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile((1 + predictionLevel) / 2)
+	scale := quantile * math.Sqrt(1+1/n)
 	t.center = mean
-	if width := quantile * deviation * math.Sqrt(1+1/n) / mean; finite(width) != nil {
+	if width := scale * deviation / mean; finite(width) != nil {
 		t.predicted, t.width = width, max(floor, width)
+		t.widths = [2]float64{t.width, t.width}
+	}
+	if sum > 0 {
+		// By the triangle inequality, the standard deviation can't differ from that of the middles by more
+		// than that of the offsets, for which both are upper limits.
+		most := min(sum/math.Sqrt(n), math.Sqrt(squares/(n-1)))
+		deviation = stat.StdDev(middles, nil)
+		t.widths[0] = max(floor, scale*max(0, deviation-most)/t.centers[1])
+		t.widths[1] = max(floor, scale*(deviation+most)/t.centers[0])
 	}
 	return t
+}
+
+// isUncertain reports whether a reference is uncertain.
+func (t tolerance) isUncertain() bool { return t.centers[0] < t.centers[1] }
+
+// direction returns 0 if a range of differences is within the tolerance, else its sign. It returns false if
+// this depends on where in the range the difference is, or on the true values of uncertain references.
+func (t tolerance) direction(low, high float64) (way int, ok bool) {
+	way = direction(low, t.widths[0])
+	for _, delta := range []float64{low, high} {
+		for _, width := range t.widths {
+			ok = direction(delta, width) == way
+			if !ok {
+				return 0, false
+			}
+		}
+	}
+	return way, true
+}
+
+// widthText formats the width, or its range if a reference is uncertain.
+func (t tolerance) widthText() string {
+	if t.widths[0] < t.widths[1] {
+		return "±" + results.Percent(t.widths[0]) + " to ±" + results.Percent(t.widths[1])
+	}
+	return "±" + results.Percent(t.width)
 }
 
 // delta returns the difference of a figure from the center, as a fraction.

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
 // The spread of simulated requests, as fractions.
@@ -25,6 +27,15 @@ func simulatedRun(rng *rand.Rand, users, requests int) float64 {
 	return sum / float64(users*requests)
 }
 
+// exact returns exact figures.
+func exact(values ...float64) []results.Figure {
+	out := make([]results.Figure, len(values))
+	for i, v := range values {
+		out[i] = results.Figure{Value: v, Class: results.Exact}
+	}
+	return out
+}
+
 // TestFalseAlarms simulates equal runs. From the spread of some, at most 6 % of further ones may be
 // called different, and not much fewer than 5 %, or the interval would be wider than stated.
 func TestFalseAlarms(t *testing.T) {
@@ -39,7 +50,7 @@ func TestFalseAlarms(t *testing.T) {
 		}
 		candidate := simulatedRun(rng, 8, 6)
 		for n := 2; n <= most; n++ {
-			within := newTolerance(runs[:n], 0)
+			within := newTolerance(exact(runs[:n]...), 0)
 			if isBeyond(within.delta(candidate), within.width) {
 				alarms[n]++
 			}
@@ -86,7 +97,7 @@ func TestNewTolerance(t *testing.T) {
 		},
 		{"all zero", []float64{0, 0}, 0.02, 0, 0.02, ""},
 	} {
-		got := newTolerance(tt.figures, tt.floor)
+		got := newTolerance(exact(tt.figures...), tt.floor)
 		if got.center != tt.center || math.Abs(got.width-tt.width) > 1e-8 || got.source() != tt.source {
 			t.Errorf("%s: %+v, %q; want %g ±%g, %q", tt.name, got, got.source(), tt.center, tt.width, tt.source)
 		}

@@ -11,8 +11,8 @@ import (
 
 // setVerdict sets the verdict, which depends on the primary metric only. With force there is a verdict
 // even if the runs are not comparable, but not if the figures permit none.
-func (c *Comparison) setVerdict(ref, cand *Side, force bool) {
-	c.noVerdict = c.figureReasons(ref, cand)
+func (c *Comparison) setVerdict(band tolerance, ref, cand *Side, references []Side, force bool) {
+	c.noVerdict = c.figureReasons(band, ref, cand, references)
 	force = force && len(c.noVerdict) == 0
 	c.Reasons = append(c.Reasons, c.noVerdict...)
 	c.Forced = len(c.Reasons) > 0 && force
@@ -27,7 +27,7 @@ func (c *Comparison) setVerdict(ref, cand *Side, force bool) {
 }
 
 // figureReasons returns why the primary figures permit no verdict.
-func (c *Comparison) figureReasons(ref, cand *Side) []string {
+func (c *Comparison) figureReasons(band tolerance, ref, cand *Side, references []Side) []string {
 	label, p := c.Rows[0].Metric, &c.Rows[0].Parts[0]
 	var reasons []string
 	for i, s := range []*Side{ref, cand} {
@@ -40,22 +40,30 @@ func (c *Comparison) figureReasons(ref, cand *Side) []string {
 		return reasons
 	case c.judged() == nil:
 		return unknownReasons(label, p.Key, ref, cand)
-	case !p.isUncertain():
-		return nil
 	}
-	if direction(p.low, c.Band) == direction(p.high, c.Band) {
+	if _, ok := band.direction(p.low, p.high); ok {
 		return nil
 	}
 	var why []string
 	for i, f := range p.Figures {
-		for _, r := range f.Reasons {
-			if r.Class == results.Uncertain {
-				why = append(why, sideNames[i]+": "+stripControl(r.Text))
-			}
+		why = append(why, uncertainties(sideNames[i], f)...)
+	}
+	for i := range references {
+		why = append(why, uncertainties("reference "+references[i].Name, references[i].figure(p.Key))...)
+	}
+	return []string{strings.TrimSuffix(fmt.Sprintf("not told apart: the difference of %s is %s, the band is %s (%s)",
+		label, rangeText(p.low, p.high), band.widthText(), strings.Join(why, "; ")), " ()")}
+}
+
+// uncertainties returns why a figure of a side is uncertain.
+func uncertainties(name string, f results.Figure) []string {
+	var why []string
+	for _, r := range f.Reasons {
+		if r.Class == results.Uncertain {
+			why = append(why, stripControl(name+": "+r.Text))
 		}
 	}
-	return []string{strings.TrimSuffix(fmt.Sprintf("not told apart: the difference of %s is %s, the band is ±%s (%s)",
-		label, rangeText(p.low, p.high), results.Percent(c.Band), strings.Join(why, "; ")), " ()")}
+	return why
 }
 
 // unknownReasons returns why there is no difference.
