@@ -20,6 +20,9 @@ func (c *Comparison) addNotes(ref, cand *Side, references []Side) {
 	if c.References == 2 {
 		add("an interval from two references is wide; from three it is typically a third as wide")
 	}
+	if ref.isSame(cand) && ref.Phase.Index == cand.Phase.Index && ref.Name == cand.Name {
+		add("reference and candidate are the same run: the comparison tells nothing about another one")
+	}
 	if r, k := c.Reference.Window, c.Candidate.Window; r != nil && k != nil && math.Abs(*k-*r) > 0.01**r {
 		how := ""
 		if c.Reference.WindowDerived || c.Candidate.WindowDerived {

@@ -46,7 +46,7 @@ func newDistribution(ref, cand *Side) *Distribution {
 // usableReferences returns the additional references that can be used to compute the band, and a
 // note on each of the others. A run of another configuration would make the band too wide, and a
 // run that is counted twice would make it too narrow. A run of the same configuration whose primary
-// figure is invalid is a reason why the runs are not comparable: without it, the band would be that of
+// figure is invalid or unknown is a reason why the runs are not comparable: without it, the band would be that of
 // the runs in which nothing went wrong.
 func usableReferences(ref, cand *Side, more []Side) (fits []Side, notes, reasons []string) {
 	notes = []string{}
@@ -63,6 +63,10 @@ func usableReferences(ref, cand *Side, more []Side) (fits []Side, notes, reasons
 		}
 		switch {
 		case len(why) > 0:
+		case math.IsNaN(s.figure(results.Primary).Value):
+			reasons = append(reasons, s.unknownText(fmt.Sprintf("%s of reference %s is unknown", label, stripControl(s.Name)),
+				results.Primary))
+			continue
 		case invalid != "":
 			reasons = append(reasons, stripControl(fmt.Sprintf("%s of reference %s is invalid: %s", label, s.Name, invalid)))
 			continue
@@ -75,16 +79,18 @@ func usableReferences(ref, cand *Side, more []Side) (fits []Side, notes, reasons
 	return fits, notes, reasons
 }
 
+// isSame reports whether the figures of both sides are known to be of the same run or file.
+func (s *Side) isSame(o *Side) bool {
+	return s.file != nil && o.file != nil && os.SameFile(s.file, o.file) ||
+		s.About.Job != "" && s.About.Job == o.About.Job && s.About.Cluster == o.About.Cluster
+}
+
 // sameRun returns the reason that a reference can't be used because its run is already used.
 func (s *Side) sameRun(ref, cand *Side, more []Side) []string {
-	same := func(o *Side) bool {
-		return s.file != nil && o.file != nil && os.SameFile(s.file, o.file) ||
-			s.About.Job != "" && s.About.Job == o.About.Job && s.About.Cluster == o.About.Cluster
-	}
 	switch {
-	case same(cand):
+	case s.isSame(cand):
 		return []string{"it is the candidate"}
-	case same(ref), slices.ContainsFunc(more, func(o Side) bool { return same(&o) }):
+	case s.isSame(ref), slices.ContainsFunc(more, func(o Side) bool { return s.isSame(&o) }):
 		return []string{"it is given more than once"}
 	}
 	return nil

@@ -282,3 +282,28 @@ func TestWindowNoteDistinguishesValues(t *testing.T) {
 		t.Error(notes)
 	}
 }
+
+// TestUnknownReference checks that there is no verdict if the throughput of a reference is unknown.
+func TestUnknownReference(t *testing.T) {
+	t.Parallel()
+	ref, none := figures(t, 1000, ""), figures(t, 1000, "")
+	none.Phase.Figures, none.Phase.Invalid = nil, []string{"no request rows for this phase"}
+	c := Compare(ref, figures(t, 1001, ""), Options{References: []Side{figures(t, 990, ""), none}})
+	const want = "Output tok/s (server-reported) of reference side is unknown: no request rows for this phase"
+	if c.Verdict != NotComparable || !slices.Contains(c.Reasons, want) {
+		t.Errorf("%s: %q", c.Verdict, c.Reasons)
+	}
+}
+
+// TestSameRun checks that a comparison of a run with itself is told.
+func TestSameRun(t *testing.T) {
+	t.Parallel()
+	const note = "reference and candidate are the same run: the comparison tells nothing about another one"
+	a, b := figures(t, 1000, ""), figures(t, 1000, "")
+	if c := Compare(a, a, Options{}); c.Verdict != Within || !slices.Contains(c.Notes, note) {
+		t.Errorf("with itself: %s, %q", c.Verdict, c.Notes)
+	}
+	if c := Compare(a, b, Options{}); slices.Contains(c.Notes, note) {
+		t.Errorf("with another file: %q", c.Notes)
+	}
+}

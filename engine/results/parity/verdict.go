@@ -70,20 +70,22 @@ func uncertainties(name string, f results.Figure) []string {
 func unknownReasons(label, key string, sides ...*Side) []string {
 	var reasons []string
 	for i, s := range sides {
-		f := s.figure(key)
-		if !math.IsNaN(f.Value) {
-			continue
+		if math.IsNaN(s.figure(key).Value) {
+			reasons = append(reasons, s.unknownText(fmt.Sprintf("%s of the %s is unknown", label, sideNames[i]), key))
 		}
-		text := fmt.Sprintf("%s of the %s is unknown", label, sideNames[i])
-		if why := slices.Concat(reasonTexts(f.Reasons), s.Phase.Invalid); len(why) > 0 {
-			text += ": " + stripControl(strings.Join(why, ", "))
-		}
-		reasons = append(reasons, text)
 	}
 	if len(reasons) == 0 {
 		reasons = []string{"the difference of " + label + " can't be computed"}
 	}
 	return reasons
+}
+
+// unknownText adds to a text why a figure is unknown, as far as that is known.
+func (s *Side) unknownText(text, key string) string {
+	if why := slices.Concat(reasonTexts(s.figure(key).Reasons), s.Phase.Invalid); len(why) > 0 {
+		text += ": " + stripControl(strings.Join(why, ", "))
+	}
+	return text
 }
 
 // NoVerdict returns why there is no verdict even with [Options].Force, or "".
