@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +22,8 @@ type exportFlags struct {
 	parity, force      bool
 	bucket             float64
 	gpus, phase        int
+
+	noFigures error // why the exported run has no figures; set by exportRun
 }
 
 func exportCmd(a *app) *cobra.Command {
@@ -54,14 +57,16 @@ With --parity, export the comparison of two runs, REF and CAND.`,
 			x.format = "json"
 		}
 		var out bytes.Buffer
-		if err := a.export(cmd, args, x, &out); err != nil {
+		err := a.export(cmd, args, &x, &out)
+		switch {
+		case err != nil:
 			return badInput(err)
+		case x.out == "":
+			_, err = a.stdout.Write(out.Bytes())
+		default:
+			err = written("export", outfile.Write(x.out, out.Bytes(), 0o644))
 		}
-		if x.out == "" {
-			_, err := a.stdout.Write(out.Bytes())
-			return err
-		}
-		return written("export", outfile.Write(x.out, out.Bytes(), 0o644))
+		return cmp.Or(err, x.noFigures) // what was exported says why
 	}
 	return cmd
 }
@@ -79,7 +84,7 @@ func written(what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-func (a *app) export(cmd *cobra.Command, args []string, x exportFlags, w io.Writer) error {
+func (a *app) export(cmd *cobra.Command, args []string, x *exportFlags, w io.Writer) error {
 	e, err := a.engine()
 	if err != nil {
 		return err
@@ -112,12 +117,13 @@ func (a *app) export(cmd *cobra.Command, args []string, x exportFlags, w io.Writ
 	return to.exportRun(cmd, e, args[0], x)
 }
 
-func (a *app) exportRun(cmd *cobra.Command, e *engine.Engine, name string, x exportFlags) error {
+func (a *app) exportRun(cmd *cobra.Command, e *engine.Engine, name string, x *exportFlags) error {
 	ref, err := e.Find(cmd.Context(), name)
 	if err != nil {
 		return err
 	}
 	run, err := e.Export(cmd.Context(), ref, x.bucket)
+	x.noFigures = run.WithoutFigures(name)
 	switch {
 	case err != nil:
 		return err
@@ -135,7 +141,7 @@ func (a *app) exportRun(cmd *cobra.Command, e *engine.Engine, name string, x exp
 	return report.PhasesCSV(a.stdout, run)
 }
 
-func (a *app) exportParity(cmd *cobra.Command, e *engine.Engine, args []string, x exportFlags) error {
+func (a *app) exportParity(cmd *cobra.Command, e *engine.Engine, args []string, x *exportFlags) error {
 	if len(args) != 2 {
 		return problem.Errorf(problem.Usage, "--parity: needs two runs, REF and CAND, got %d", len(args))
 	}

@@ -50,6 +50,12 @@ func TestResultsWithoutFigures(t *testing.T) {
 			(out.stderr == "") != silent {
 			t.Errorf("%s:\n%s\n%s", tt.name, out.stdout, out.stderr)
 		}
+		for _, format := range []string{"csv", "json", "markdown", "html"} {
+			out := s.want(tt.code, "export", s.path(tt.name), "--format", format)
+			if out.stdout == "" || !strings.HasSuffix(out.stderr, tt.err) || (out.stderr == "") != silent {
+				t.Errorf("%s as %s:\n%s\n%s", tt.name, format, out.stdout, out.stderr)
+			}
+		}
 		json := s.want(tt.code, "results", s.path(tt.name), "--json")
 		if !strings.HasPrefix(json.stdout, "{") || (json.stderr == "") != silent {
 			t.Errorf("%s:\n%s\n%s", tt.name, json.stdout, json.stderr)
