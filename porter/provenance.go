@@ -132,7 +132,7 @@ func LoadProvenance(path string) (*Provenance, error) {
 
 func parseProvenance(path string, data []byte) (*Provenance, error) {
 	var p Provenance
-	if err := json.Unmarshal(data, &p); err != nil {
+	if err := json.Unmarshal(smallfile.TrimBOM(data), &p); err != nil {
 		return nil, problem.Errorf(problem.ReportInvalid, "load port report: %s: is not a port report: %w", path, err)
 	}
 	if p.Version != provenanceVersion {

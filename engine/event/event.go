@@ -159,7 +159,7 @@ func (a *Appender) Close() error { return a.f.Close() }
 // Parse parses one line.
 func Parse(line []byte) (Event, error) {
 	var e Event
-	if err := json.Unmarshal(line, &e); err != nil {
+	if err := json.Unmarshal(smallfile.TrimBOM(line), &e); err != nil {
 		return Event{}, problem.Errorf(problem.RunUnreadable, "parse event: %w", err)
 	}
 	if e.Kind == "" || e.V < 1 {

@@ -64,6 +64,14 @@ func TestParseInvalid(t *testing.T) {
 	}
 }
 
+func TestParseAfterByteOrderMark(t *testing.T) {
+	t.Parallel()
+	const line = `{"v":1,"t":"2026-09-17T12:00:00Z","kind":"info"}` + "\n"
+	if all := parseAll([]byte("\ufeff" + line + line)); len(all) != 2 || all[0].Kind != all[1].Kind {
+		t.Errorf("%+v", all)
+	}
+}
+
 func phase(n, seconds int, s State, why string) Event {
 	return Event{
 		V: 1, T: at(seconds), Kind: Phase, Step: "client", Data: Data{Phase: &n, Concurrency: 12, State: s, Message: why},

@@ -32,6 +32,12 @@ func TestHashFile(t *testing.T) {
 		f.Hashed != hashedWhole || f.Size != 3 {
 		t.Errorf("%+v, %v", f, err)
 	}
+	// A byte-order mark is part of what is hashed: the digest is that of sha256sum.
+	marked, err := HashFile("trajectory_path", write(t, dir+"/marked", "\ufeffabc"))
+	if err != nil || marked.SHA256 != "1c28dc3f1f804a1ad9c9b4b4cf5e2658d16ad4ed08e3020d04a8d2865018947c" ||
+		marked.Size != 6 {
+		t.Errorf("%+v, %v", marked, err)
+	}
 	// Of a file above the limit only the size and the ends count; a change in the middle is not detected.
 	text := strings.Repeat("x", 3*endBytes)
 	of := func(text string) string {

@@ -64,14 +64,6 @@ func (s *Scanner) expected(what string) error {
 	return problem.Errorf(problem.JSONInvalid, "column %d: expected %s, found %q", s.At+1, what, s.Line[s.At])
 }
 
-// TrimBOM returns data without the byte-order mark that some programs write at the start of a file.
-func TrimBOM(data []byte) []byte {
-	if len(data) == 0 || data[0] != 0xef {
-		return data
-	}
-	return bytes.TrimPrefix(data, []byte("\ufeff"))
-}
-
 // SkipSpace skips white space.
 func (s *Scanner) SkipSpace() {
 	for s.At < len(s.Line) {

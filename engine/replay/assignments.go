@@ -26,7 +26,7 @@ func readAssignments(path string) (assignments, error) {
 	if err != nil {
 		return assignments{}, openError("user assignments", "user_assignments_path", err)
 	}
-	a, err := parseAssignments(data)
+	a, err := parseAssignments(smallfile.TrimBOM(data))
 	if err != nil {
 		return assignments{}, problem.Errorf(problem.DatasetInvalid, "user assignments: %s: %w", path, err)
 	}

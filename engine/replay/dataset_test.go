@@ -64,6 +64,8 @@ func TestTrajectoryErrorsNameTheLine(t *testing.T) {
 			want: ":1: target_output_tokens: must be a whole number from 1 to",
 		},
 		{name: "blank", text: "\n \n", want: ": no rows"},
+		{name: "byte-order mark only", text: "\ufeff", want: ": no rows"},
+		{name: "byte-order mark in the middle", text: goodRow + "\n\ufeff" + goodRow, want: ":2: not valid JSON"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -77,9 +79,20 @@ func TestTrajectoryErrorsNameTheLine(t *testing.T) {
 	}
 }
 
-// The file has rows out of order, blank lines, CRLF, spaces, escaped quotes and no final newline.
+// The file has rows out of order, blank lines, CRLF, spaces, escaped quotes and no final newline. A
+// byte-order mark at its start is not part of the first row.
 func TestTrajectoriesIndex(t *testing.T) {
 	t.Parallel()
+	for _, mark := range []string{"", "\ufeff", "\ufeff\n"} {
+		t.Run(fmt.Sprintf("%+q", mark), func(t *testing.T) {
+			t.Parallel()
+			checkIndex(t, mark)
+		})
+	}
+}
+
+func checkIndex(t *testing.T, mark string) {
+	t.Helper()
 	text := strings.Join([]string{
 		`{"conversation_id":"b","conversation_idx":1,"messages":[ "b\"]1" ],"tools":[{"n":[1]}],` +
 			`"delay_ms":1.5,"max_output_tokens":9}`,
@@ -89,7 +102,8 @@ func TestTrajectoriesIndex(t *testing.T) {
 		`{"conversation_id":"b","conversation_idx":0,"other":{"messages":[]},"messages":["\\"],"tools":[],"delay_ms":null}`,
 	}, "\n")
 	d, err := OpenDataset(t.Context(), Config{
-		TrajectoryPath: writeFile(t, "t.jsonl", text), DelayKey: "delay_ms", Concurrencies: []int{1}, TrajectoriesPerUser: 2,
+		TrajectoryPath: writeFile(t, "t.jsonl", mark+text), DelayKey: "delay_ms", Concurrencies: []int{1},
+		TrajectoriesPerUser: 2,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -175,6 +189,19 @@ func TestAssignments(t *testing.T) {
 					len(a.users), a.perUser, err, tt.users, tt.perUser)
 			}
 		})
+	}
+}
+
+// A byte-order mark before the assignments is skipped.
+func TestAssignmentsAfterByteOrderMark(t *testing.T) {
+	t.Parallel()
+	a, err := readAssignments(writeFile(t, "a.json", "\ufeff"+`{"assignments":[["a"],["a","b"]]}`))
+	if err != nil || len(a.users) != 2 || a.perUser != 2 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	_, err = readAssignments(writeFile(t, "a.json", "\ufeff"))
+	if err == nil || !strings.Contains(err.Error(), "file is empty") {
+		t.Errorf("only a mark: %v", err)
 	}
 }
 

@@ -169,9 +169,13 @@ func splitLines(ctx context.Context, r io.Reader, name string, out chan<- line) 
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s:%d: %w", name, number, err)
 		}
-		if len(bytes.TrimSpace(data)) > 0 {
+		row := data
+		if number == 1 {
+			row = smallfile.TrimBOM(data)
+		}
+		if len(bytes.TrimSpace(row)) > 0 {
 			select {
-			case out <- line{number: number, off: off, data: data}:
+			case out <- line{number: number, off: off + int64(len(data)-len(row)), data: row}:
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}

@@ -234,7 +234,7 @@ func (in *chunkReader) parseLine(line []byte, p *parsedChunk) {
 
 // checkObject returns an error if a line is not a complete JSON object.
 func checkObject(line []byte) error {
-	return jsonrow.Members(jsonrow.TrimBOM(line), func(_, _ []byte, _ int) error { return nil })
+	return jsonrow.Members(smallfile.TrimBOM(line), func(_, _ []byte, _ int) error { return nil })
 }
 
 // parseLastLine parses a line without a newline. It returns an error if the line is incomplete.

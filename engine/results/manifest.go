@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/jsonrow"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // manifestRow is a row of the phase manifest.
@@ -29,7 +30,7 @@ func parseManifestRow(line []byte) (manifestRow, error) {
 		*to, ok = parseNumber(value, maxValue(startField))
 		return ok
 	}
-	err := jsonrow.Members(jsonrow.TrimBOM(line), func(key, value []byte, _ int) error {
+	err := jsonrow.Members(smallfile.TrimBOM(line), func(key, value []byte, _ int) error {
 		var ok valueState
 		switch string(key) {
 		case "phase_idx":
@@ -94,5 +95,5 @@ func (agg *Aggregator) AddManifestRow(line []byte) error {
 
 // isBlank reports whether a line contains only white space and a byte-order mark.
 func isBlank(line []byte) bool {
-	return (len(line) == 0 || line[0] != '{') && len(bytes.TrimSpace(jsonrow.TrimBOM(line))) == 0
+	return (len(line) == 0 || line[0] != '{') && len(bytes.TrimSpace(smallfile.TrimBOM(line))) == 0
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/agentperf/agentperf-tui/engine/jsonrow"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // seed is the seed of all hashes. It is shared so that the rows of two runs can be paired.
@@ -59,7 +60,7 @@ func parseRow(line []byte, phase int, r *row) error {
 		Start: nan, End: nan, TTFT: nan, ITL: nan, SSE: nan,
 		Input: -1, Output: -1, Cached: -1, User: -1, Turn: -1, concurrency: -1,
 	}}
-	p := rowParser{out: r, phase: -1, Scanner: jsonrow.Scanner{Line: jsonrow.TrimBOM(line)}}
+	p := rowParser{out: r, phase: -1, Scanner: jsonrow.Scanner{Line: smallfile.TrimBOM(line)}}
 	if err := p.parse(); err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
-	"github.com/agentperf/agentperf-tui/engine/jsonrow"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // maxStatistics is the size limit in bytes, more than 10,000 times that of a typical file.
@@ -31,7 +31,7 @@ func parseStatistics(stem harness.Stem, data []byte) (statistics, error) {
 		return statistics{}, problem.Errorf(problem.FileTooLarge,
 			"statistics: %d bytes, must be at most %d", len(data), maxStatistics)
 	}
-	text := jsonrow.TrimBOM(data)
+	text := smallfile.TrimBOM(data)
 	s := statistics{stem: stem, raw: WithoutNaN(text)}
 	err := json.Unmarshal(s.raw, new(json.RawMessage)) // also rejects data after the object
 	if syntax := new(json.SyntaxError); errors.As(err, &syntax) {

@@ -26,6 +26,7 @@ import (
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // Options are the options of a port of a tree. RecipeOut and WorkloadOut are set from OutDir.
@@ -179,7 +180,7 @@ func (t *tree) openRecord(path string) error {
 			err = nil // too long; ignored
 		}
 		var line recordLine
-		if json.Unmarshal(text, &line) == nil {
+		if json.Unmarshal(smallfile.TrimBOM(text), &line) == nil {
 			t.recorded[line.Run] = line
 		}
 		complete = len(text) == 0 && complete || bytes.HasSuffix(text, []byte("\n"))

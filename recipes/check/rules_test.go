@@ -387,6 +387,9 @@ func TestCountUsers(t *testing.T) {
 	}{
 		{`{"assignments": [["a", "b"], ["c"]]}`, 2, ""},
 		{`{"metadata": {"x": [{}]}, "assignments": {"0": ["a"], "1": [], "3": []}, "more": {`, 2, ""},
+		{"\ufeff" + `{"assignments": [["a", "b"], ["c"]]}`, 2, ""},
+		{"\ufeff", 0, "file is empty"},
+		{"\ufeff\ufeff{}", 0, "invalid character"},
 		{`{"assignments": []}`, 0, ""},
 		{`{"metadata": {}}`, 0, "is missing"},
 		{`[]`, 0, "not a JSON object"},

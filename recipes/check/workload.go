@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 func (c *checker) workload() {
@@ -97,7 +98,7 @@ const (
 // missing. It reads the file as a stream and ignores its metadata.
 func countUsers(r io.Reader) (int, error) {
 	limited := &io.LimitedReader{R: r, N: maxAssignmentBytes}
-	dec := json.NewDecoder(limited)
+	dec := json.NewDecoder(smallfile.SkipBOM(limited))
 	n, err := countAssignments(dec)
 	switch {
 	case limited.N <= 0:

@@ -3,6 +3,7 @@
 package smallfile
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -54,6 +55,24 @@ func Read(path string, maxMiB int64) ([]byte, error) {
 	return data, nil
 }
 
+// TrimBOM returns data without the byte-order mark that some programs write at the start of a file.
+// Read keeps it, because what is hashed, compared or edited are the bytes of the file.
+func TrimBOM(data []byte) []byte {
+	if len(data) == 0 || data[0] != 0xef { // called for every row
+		return data
+	}
+	return bytes.TrimPrefix(data, []byte("\ufeff"))
+}
+
+// SkipBOM is like TrimBOM for a file that is read as a stream.
+func SkipBOM(r io.Reader) io.Reader {
+	in := bufio.NewReader(r)
+	if start, _ := in.Peek(len("\ufeff")); len(start) > 0 && len(TrimBOM(start)) == 0 {
+		_, _ = in.Discard(len(start)) // can't fail: the bytes are buffered
+	}
+	return in
+}
+
 // maxJSON is the size limit of a JSON file in MiB. The plan of a run on 1000 nodes has a few MiB.
 const maxJSON = 64
 
@@ -63,7 +82,7 @@ func ReadJSON(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	switch err := json.NewDecoder(bytes.NewReader(data)).Decode(v); {
+	switch err := json.NewDecoder(bytes.NewReader(TrimBOM(data))).Decode(v); {
 	case errors.Is(err, io.EOF):
 		return problem.Errorf(problem.JSONInvalid, "read %s: file is empty", path)
 	case err != nil:

@@ -14,6 +14,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // Set is a set of figures in a file.
@@ -62,7 +63,7 @@ type File struct {
 
 // Parse reads the chosen set of figures. The format is determined by the content, not the file name.
 func (f File) Parse(data []byte) (Set, error) {
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	data = smallfile.TrimBOM(data)
 	trimmed := bytes.TrimSpace(data)
 	switch {
 	case len(trimmed) == 0:

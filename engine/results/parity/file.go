@@ -47,6 +47,7 @@ func (s *Side) loadFile(phase int, choice string, rc results.RunContext) error {
 	if err != nil {
 		return fmt.Errorf("load figures: %w", err)
 	}
+	data = smallfile.TrimBOM(data)
 	if trimmed := bytes.TrimSpace(data); bytes.HasPrefix(trimmed, []byte("{")) {
 		if done, err := s.loadRollup(data, phase, rc); done || err != nil {
 			return err

@@ -94,7 +94,8 @@ func TestFormsOfOneRun(t *testing.T) {
 	if ref.Name != "c1010" || ref.About.Model != "hf-0c0ffee_orig" || ref.Phase.Concurrency != 1010 {
 		t.Errorf("%q, %+v", ref.Name, ref.About)
 	}
-	for _, path := range []string{filepath.Join(sample, "agentperf"), rollup, upstream, statistics} {
+	marked := write(t, "marked-rollup.json", "\ufeff"+string(text))
+	for _, path := range []string{filepath.Join(sample, "agentperf"), rollup, upstream, marked, statistics} {
 		side := load(t, path)
 		if side.About.Model != "hf-0c0ffee_orig" || side.Phase.Concurrency != 1010 {
 			t.Errorf("%s: %+v, %d users", path, side.About, side.Phase.Concurrency)
@@ -104,7 +105,7 @@ func TestFormsOfOneRun(t *testing.T) {
 			t.Errorf("%s: %s, %d rows", path, c.Summary(), len(c.Rows))
 		}
 		for _, r := range c.Rows {
-			alone := path == upstream || path == statistics // the client does not report inter-token latency
+			alone := path == upstream || path == marked || path == statistics // the client does not report inter-token latency
 			if alone && strings.HasPrefix(r.Metric, "Inter-token latency") && r.Candidate == "-" {
 				continue
 			}
