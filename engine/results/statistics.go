@@ -177,6 +177,12 @@ func WithoutNaN(data []byte) []byte {
 	return replaceNaN(data, func(string) string { return "null" })
 }
 
+// QuoteNaN replaces NaN, Infinity and -Infinity by texts of the same length, so that offsets are kept.
+// Strings are not changed.
+func QuoteNaN(data []byte) []byte {
+	return replaceNaN(data, func(word string) string { return strconv.Quote(word[:len(word)-2]) })
+}
+
 func replaceNaN(data []byte, by func(word string) string) []byte {
 	if !bytes.Contains(data, []byte("NaN")) && !bytes.Contains(data, []byte("Infinity")) {
 		return bytes.Clone(data)

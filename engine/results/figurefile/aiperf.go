@@ -2,6 +2,7 @@ package figurefile
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 
 	"github.com/agentperf/agentperf-tui/engine/results"
@@ -127,10 +128,16 @@ func (r *exportReader) aiperf(records node, key, statistic string, unit results.
 		r.used[key] = true
 	}
 	switch {
+	case n.isNaN():
+		r.set.Notes = append(r.set.Notes, fmt.Sprintf("%s is %s: unknown", key+"."+statistic, n.text))
+		return 0, false, nil
 	case n.kind == none || n.kind == null:
 		return 0, false, nil
 	case n.kind != scalar:
 		return 0, false, r.file.fail(n.position, "%s.%s: must be a number", key, statistic)
+	}
+	if metric.get("unit").kind != quoted && divisors[unit.Name] != nil {
+		return 0, false, r.file.fail(metric.position, "%s: the unit is missing; add it, such as \"unit\": %q", key, unit.Name)
 	}
 	v, err := number(n.text+" "+metric.get("unit").text, unit.Name)
 	if err == nil && v < 0 {

@@ -24,11 +24,12 @@ var tools = []*tool{
 		})
 	}, readAiperf},
 	{"SGLang bench_serving", func(n node) bool {
-		return n.has("completed", "duration", "output_throughput") &&
+		return n.has("completed", "duration") && (n.has("output_throughput") || n.has("total_output_tokens")) &&
 			(n.has("input_throughput") || n.has("median_e2e_latency_ms") || n.has("total_output_tokens_retokenized"))
 	}, readServing},
 	{"vLLM bench serve", func(n node) bool {
-		return n.has("completed", "duration", "output_throughput", "total_token_throughput")
+		return n.has("completed", "duration") &&
+			(n.has("output_throughput", "total_token_throughput") || n.has("total_output_tokens"))
 	}, readServing},
 }
 
@@ -96,6 +97,9 @@ func (r *exportReader) number(key string) (float64, bool, error) {
 	n := r.root.get(key)
 	r.used[key] = true
 	switch {
+	case n.isNaN():
+		r.set.Notes = append(r.set.Notes, fmt.Sprintf("%s is %s: unknown", key, n.text))
+		return 0, false, nil
 	case n.kind == none || n.kind == null:
 		return 0, false, nil
 	case n.kind != scalar:

@@ -242,8 +242,9 @@ var otherColumns = []string{
 	"clientreports", "requests", "",
 }
 
-// valueColumns returns the columns in which at least half of the nonempty cells of known rows are
-// figures.
+// valueColumns returns the columns of figures: at least half of the nonempty cells of known rows are
+// figures or, in a column that has none, numbers in another notation, which is an error if the column
+// is chosen.
 func (t table) valueColumns(metrics map[string][]*results.Metric) []int {
 	var out []int
 	for c := 1; c < len(t.rows[0]); c++ {
@@ -251,7 +252,7 @@ func (t table) valueColumns(metrics map[string][]*results.Metric) []int {
 		if slices.Contains(otherColumns, title) || strings.HasPrefix(title, "95") || strings.HasPrefix(title, "δ") {
 			continue
 		}
-		read, failed := 0, 0
+		read, failed, numbers := 0, 0, 0
 		for _, row := range t.rows[1:] {
 			ms, known := metrics[normalize(row[0].text)]
 			if !known || isUnknown(row[c].text) {
@@ -263,17 +264,26 @@ func (t table) valueColumns(metrics map[string][]*results.Metric) []int {
 			} else {
 				_, err = readCell(row[c].text, ms)
 			}
-			if err != nil {
-				failed++
-			} else {
+			switch {
+			case err == nil:
 				read++
+			case looksNumeric(row[c].text):
+				failed, numbers = failed+1, numbers+1
+			default:
+				failed++
 			}
 		}
-		if read > 0 && read >= failed {
+		if read > 0 && read >= failed || read == 0 && numbers > 0 && numbers == failed {
 			out = append(out, c)
 		}
 	}
 	return out
+}
+
+// looksNumeric reports whether a text is meant as a number that can't be read.
+func looksNumeric(text string) bool {
+	text = strings.ToLower(strings.Trim(text, "~≥<>=()+-"+results.Minus+" "))
+	return text != "" && (isDigit(rune(text[0])) || slices.Contains([]string{"nan", "inf", "infinity"}, text))
 }
 
 // readColumn reads the figures of a column.

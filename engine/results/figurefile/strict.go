@@ -130,6 +130,8 @@ func (f File) readValue(doc document, path string, in field) error {
 	switch {
 	case !slices.Contains(known, path):
 		return f.unknownKey(path, in, known)
+	case in.value.isNaN():
+		return f.fail(in.value.position, "%s: %q is not a number", path, in.value.text)
 	case in.value.kind == null:
 		return nil
 	case in.value.kind != scalar && in.value.kind != quoted:

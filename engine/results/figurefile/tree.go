@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
@@ -41,6 +42,11 @@ type field struct {
 	key   string
 	at    position // of the key
 	value node
+}
+
+// isNaN reports whether the value is NaN or Infinity in a JSON file.
+func (n node) isNaN() bool {
+	return n.kind == null && slices.Contains([]string{"NaN", "Infinity", "-Infinity"}, n.text)
 }
 
 // get returns the value of a key; its kind is none if there is none.
@@ -139,17 +145,19 @@ func (n *node) add(f field) error {
 
 // jsonReader reads JSON values with their positions.
 type jsonReader struct {
-	data []byte
-	in   *json.Decoder
+	data     []byte
+	original []byte // with NaN and Infinity as written; offsets are the same
+	in       *json.Decoder
 
 	seen, line, lineStart int // up to the last position that was asked for
 }
 
 // readJSON reads all JSON values of a file; there is at least one. NaN and Infinity, which Python
-// writes, are read as null.
+// writes, are read as nulls with that text.
 func readJSON(data []byte) ([]node, error) {
-	data = results.WithoutNaN(data)
-	r := jsonReader{data: data, in: json.NewDecoder(bytes.NewReader(data)), line: 1}
+	original := data
+	data = results.QuoteNaN(data)
+	r := jsonReader{data: data, original: original, in: json.NewDecoder(bytes.NewReader(data)), line: 1}
 	r.in.UseNumber()
 	var out []node
 	for {
@@ -209,6 +217,9 @@ func (r *jsonReader) value(depth int) (node, error) {
 		n.kind = null
 	case string:
 		n.kind, n.text = quoted, v
+		if r.original[start] != '"' {
+			n.kind, n.text = null, string(r.original[start:r.in.InputOffset()])
+		}
 	case json.Delim:
 		return r.object(n, depth)
 	default:
