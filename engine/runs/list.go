@@ -229,7 +229,9 @@ func (s *Summary) fillExternal(ref Ref, run results.Run) {
 	s.State, s.Since = ExternalState(ref, run)
 	s.Levels = nil
 	for _, p := range run.Phases {
-		s.Levels = append(s.Levels, p.Concurrency)
+		if p.Concurrency > 0 { // 0 is unknown
+			s.Levels = append(s.Levels, p.Concurrency)
+		}
 	}
 }
 
