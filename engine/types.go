@@ -67,6 +67,8 @@ type (
 	Side = parity.Side
 	// Pairing compares two sides request by request.
 	Pairing = parity.Pairing
+	// PairedRate compares the primary figure over the users of both sides.
+	PairedRate = parity.PairedRate
 	// Shift is the difference of candidate and reference over all pairs.
 	Shift = parity.Shift
 	// Distribution is the percentiles of both sides, for a chart.

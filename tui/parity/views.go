@@ -115,6 +115,9 @@ func turnRows(p *engine.Pairing) [][]ui.Cell {
 	}
 	rows := [][]ui.Cell{row("all pairs", p.Shift(results.TTFT), strings.Join(others, ", "))}
 	rows = append(rows, intervalRow(p.Shift(results.TTFT)))
+	if r := p.Rate; r != nil {
+		rows = append(rows, rateRow(r))
+	}
 	for _, b := range p.Bands {
 		rows = append(rows, row(b.Name, b.Shift, "by input length"))
 	}
@@ -131,6 +134,16 @@ func turnRows(p *engine.Pairing) [][]ui.Cell {
 		rows = append(rows, row(u.Name, u.Shift, "all turns"))
 	}
 	return rows
+}
+
+// rateRow returns the difference of the primary figure with its interval.
+func rateRow(r *engine.PairedRate) []ui.Cell {
+	text := r.IntervalText()
+	if in := r.Change95; in != nil && r.Change != nil {
+		text = fmt.Sprintf("%s, 95 %% %s to %s, over %s users", results.Change(*r.Change, 2), results.Change(in.Low, 2),
+			results.Change(in.High, 2), results.Count(r.Users))
+	}
+	return []ui.Cell{{Text: results.FindMetric(results.Primary).Short}, {}, {}, {}, {Text: text, Role: ui.Muted}}
 }
 
 // intervalRow returns the interval of the median difference, or tells why there is none.

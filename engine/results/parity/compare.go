@@ -188,7 +188,9 @@ func Compare(ref, cand Side, opt Options) Comparison {
 	c.addNotes(&ref, &cand, references)
 	c.TTFT = newDistribution(&ref, &cand)
 	if opt.Paired {
-		c.Paired = pairRequests(ref.Requests, cand.Requests)
+		if c.Paired = pairRequests(ref.Requests, cand.Requests); c.Paired != nil {
+			c.Paired.Rate = pairRates(&ref, &cand)
+		}
 	}
 	return c
 }

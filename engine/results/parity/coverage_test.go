@@ -171,6 +171,56 @@ func TestCoverageOfPairs(t *testing.T) {
 	}
 }
 
+// TestCoverageOfPairedRates compares runs in which the same users wait for each answer. What a user sends is
+// the same in both runs; how long the answers take differs.
+func TestCoverageOfPairedRates(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		users  int
+		bySide float64 // spread of the effect of the side on a user
+	}{{24, 0}, {24, betweenUsers}, {48, betweenUsers}} {
+		t.Run(fmt.Sprintf("%d users, %g", tt.users, tt.bySide), func(t *testing.T) {
+			t.Parallel()
+			const runs = 400
+			got := coverage{}
+			for run := range runs {
+				var sides [2]Side
+				for i := range sides {
+					shared := rand.New(rand.NewPCG(9, uint64(run)))
+					own := rand.New(rand.NewPCG(uint64(10+i), uint64(1000*tt.users+run)))
+					sides[i] = simulatedReplay(shared, own, tt.users, tt.bySide)
+				}
+				r := pairRates(&sides[0], &sides[1])
+				got.add("difference", r.Difference95)
+				got.add("change", r.Change95)
+			}
+			got.check(t, runs, "difference", "change")
+		})
+	}
+}
+
+// simulatedReplay returns a side of 400 s whose users send a request every 10 s or so. The source shared
+// is the same for all sides.
+func simulatedReplay(shared, own *rand.Rand, users int, bySide float64) Side {
+	const seconds, most = 400.0, 400
+	s := Side{Phase: results.Phase{Window: &results.Window{Seconds: seconds}}}
+	sum := 0.0
+	for user := range users {
+		tokens, duration := factor(shared, betweenUsers), factor(shared, betweenUsers)*factor(own, bySide)
+		at := -20 * own.Float64()
+		for range most {
+			output := int32(10_000 * tokens * factor(shared, withinUsers))
+			if at >= 0 && at < seconds {
+				s.Requests = append(s.Requests, results.Request{User: int32(user), Measured: true, Start: at, Output: output})
+				sum += float64(output)
+			}
+			at += 10 * duration * factor(own, withinUsers)
+		}
+	}
+	s.Phase.Figures = results.Figures{{Key: results.Primary, Value: sum / seconds}}
+	return s
+}
+
 // TestTooFewUsers checks that there is no interval from few users or a short window, and that the
 // comparison tells why.
 func TestTooFewUsers(t *testing.T) {

@@ -22,11 +22,12 @@ const (
 // Interval is a 95 % confidence interval. In a Part it is that of the difference, as a fraction of the
 // reference; each run is resampled on its own, as if their users differed. In a Shift it is in the
 // unit of the quantity, and the users with their pairs are resampled: that is more precise, because
-// both runs replay the same trajectories. Both cover the variation between the users and requests of
-// a run, but not the variation between runs.
+// both runs replay the same trajectories. In a PairedRate the rates of the users are resampled in pairs.
+// All cover the variation between the users and requests of a run, but not the variation between runs.
 //
-// TestCoverage, TestCoverageOfRates and TestCoverageOfPairs simulate runs without a difference, whose
-// users differ by 10 % and the requests of a user by 30 %. The percentage of intervals that contain 0:
+// TestCoverage, TestCoverageOfRates, TestCoverageOfPairs and TestCoverageOfPairedRates simulate runs
+// without a difference, whose users differ by 10 % and the requests of a user by 30 %. The percentage of
+// intervals that contain 0:
 //
 //	users                                             24    48
 //	mean                                              94.5  94.5
@@ -38,6 +39,8 @@ const (
 //	paired mean, pairs of a user differ by 14 %       95.2  96.0
 //	paired median, pairs of a user alike              93.5  -
 //	paired median, pairs of a user differ by 14 %     95.0  96.2
+//	paired rate, durations of a user alike            94.0  -
+//	paired rate, durations of a user differ by 14 %   94.2  93.8
 type Interval struct {
 	Low    float64 `json:"low"`
 	High   float64 `json:"high"`

@@ -20,6 +20,7 @@ type Pairing struct {
 	Candidate int
 	Matched   int
 	Ambiguous int             // requests of a side with the same key as another one; not paired
+	Rate      *PairedRate     // of the primary figure
 	Shifts    []Shift         // of results.PairedQuantities, in the same order
 	Turns     []PairedRequest // requests with the largest TTFT shifts, slower ones first
 	Users     []ShiftGroup    // ordered by median shift, slower ones first
@@ -34,6 +35,7 @@ func (p Pairing) MarshalJSON() ([]byte, error) {
 		{Name: "matched", Value: p.Matched},
 		{Name: "ambiguous", Value: p.Ambiguous},
 	}
+	out.Add(results.Primary, p.Rate)
 	for _, s := range p.Shifts {
 		out.Add(s.Quantity.Paired().Key, s)
 	}
@@ -272,6 +274,9 @@ func (p *Pairing) Text() string {
 				s.intervalText(f),
 			)
 		}
+	}
+	if p.Rate != nil {
+		b.WriteString(p.Rate.text())
 	}
 	for _, s := range p.Shifts {
 		line(s.Quantity.Paired().Label, s)
