@@ -138,12 +138,17 @@ func turnRows(p *engine.Pairing) [][]ui.Cell {
 
 // rateRow returns the difference of the primary figure with its interval.
 func rateRow(r *engine.PairedRate) []ui.Cell {
-	text := r.IntervalText()
-	if in := r.Change95; in != nil && r.Change != nil {
-		text = fmt.Sprintf("%s, 95 %% %s to %s, over %s users", results.Change(*r.Change, 2), results.Change(in.Low, 2),
-			results.Change(in.High, 2), results.Count(r.Users))
+	change, text := "-", r.IntervalText()
+	if r.Change != nil {
+		change = results.Change(*r.Change, 2)
 	}
-	return []ui.Cell{{Text: results.FindMetric(results.Primary).Short}, {}, {}, {}, {Text: text, Role: ui.Muted}}
+	if in := r.Change95; in != nil {
+		text = fmt.Sprintf("95 %%: %s to %s, over %s users", results.Change(in.Low, 2), results.Change(in.High, 2),
+			results.Count(r.Users))
+	}
+	return []ui.Cell{
+		{Text: results.FindMetric(results.Primary).Short}, {}, {Text: change}, {}, {Text: text, Role: ui.Muted},
+	}
 }
 
 // intervalRow returns the interval of the median difference, or tells why there is none.
