@@ -92,12 +92,12 @@ func refFromPath(dir string) (Ref, error) {
 			return Ref{}, err
 		}
 	}
-	return Ref{Dir: dir, Logs: dir}.Located(), nil
+	return Ref{Dir: dir, Logs: dir}.WithCurrentLogs(), nil
 }
 
-// Located returns the run with its current log directory. That of an external run is not known before
+// WithCurrentLogs returns the run with its current log directory. That of an external run is not known before
 // the client has made its output directory.
-func (r Ref) Located() Ref {
+func (r Ref) WithCurrentLogs() Ref {
 	if r.Record.ID != "" {
 		return r
 	}

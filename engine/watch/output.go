@@ -26,7 +26,7 @@ type output struct {
 // followOutput follows the output of the last client start unless it does so already. The figures of
 // a run are those of its last start, so they start anew if that is another one than before.
 func (f *follower) followOutput(ctx context.Context) (changed bool) {
-	f.run = f.run.Located()
+	f.run = f.run.WithCurrentLogs()
 	requests := results.RequestsPath(results.OutputDir(f.run.Logs))
 	if f.output != nil {
 		if f.output.requests == requests {
