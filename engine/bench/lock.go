@@ -217,7 +217,10 @@ func parseStat(stat string) (ticks uint64, alive bool) {
 		return 0, false
 	}
 	ticks, err := strconv.ParseUint(fields[19], 10, 64)
-	return ticks, err == nil
+	if err != nil {
+		return 0, false
+	}
+	return ticks, true
 }
 
 // lockResults creates and locks the results directory.

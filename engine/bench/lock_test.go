@@ -208,6 +208,7 @@ func TestParseStat(t *testing.T) {
 		{"odd name", "17 (a) Z (b) S" + rest, 4242, true},
 		{"zombie", "17 (uv) Z" + rest, 0, false},
 		{"cut off", "17 (uv) R 1 2", 0, false},
+		{"too many ticks", "17 (uv) R" + strings.Replace(rest, "4242", "18888888888888888888", 1), 0, false},
 		{"empty", "", 0, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
