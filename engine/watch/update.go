@@ -36,8 +36,8 @@ func (u Update) StalledSince(now time.Time) time.Time {
 	}
 	switch u.Status.State {
 	case event.Ramp, event.Settling, event.Measuring:
-	case event.Unknown: // an external run with incomplete output
-		if len(u.Run.Phases) == 0 {
+	case event.Unknown: // an external run with incomplete output, which may have ended
+		if n := len(u.Run.Phases); n == 0 || !u.Run.Phases[n-1].Provisional {
 			return time.Time{}
 		}
 	default:

@@ -13,6 +13,8 @@ import (
 func TestStalledSince(t *testing.T) {
 	t.Parallel()
 	slow := results.Run{Phases: []results.Phase{{Figures: results.Figures{{Key: "e2e_p99_s", Value: 50}}}}}
+	live := slow
+	live.Phases = []results.Phase{{Figures: slow.Phases[0].Figures, Provisional: true}}
 	for name, c := range map[string]struct {
 		state event.State
 		run   results.Run
@@ -26,7 +28,8 @@ func TestStalledSince(t *testing.T) {
 		"ramp":             {event.Ramp, results.Run{}, time.Hour, true},
 		"starting":         {event.Starting, results.Run{}, time.Hour, false},
 		"done":             {event.Done, slow, time.Hour, false},
-		"other tool's":     {event.Unknown, slow, time.Hour, true},
+		"other tool's":     {event.Unknown, live, time.Hour, true},
+		"its phase ended":  {event.Unknown, slow, time.Hour, false},
 		"nothing yet":      {event.Unknown, results.Run{}, time.Hour, false},
 	} {
 		u := Update{LastActivity: runstest.Noon, Run: c.run, Status: event.Status{State: c.state}}
