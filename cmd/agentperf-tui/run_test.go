@@ -365,55 +365,6 @@ func TestServersEndWithKilledSupervisor(t *testing.T) {
 	s.want(1, "job", "run", "--run-dir", dir) // a run can't be started twice
 }
 
-func TestCancelKeepsMeasuredRequests(t *testing.T) {
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
-	s := newShell(t)
-	id, dir := s.start("2", "40")
-	cmd, lines := s.watch(id)
-	if u := until(lines, "measuring"); u.Status.State != "measuring" {
-		t.Fatalf("the run did not start to measure: %+v", u.Status)
-	}
-	for deadline := time.Now().Add(30 * time.Second); s.run("results", id).code != 0; time.Sleep(100 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("no request was measured")
-		}
-	}
-	all := pids(t, dir)
-	o := s.want(0, "cancel", id, "--yes")
-	if !strings.Contains(o.stdout, "cancelled") {
-		t.Errorf("cancel printed %s", o.stdout)
-	}
-	last := until(lines)
-	if err := cmd.Wait(); err == nil || cmd.ProcessState.ExitCode() != 1 || last.Status.State != "cancelled" {
-		t.Errorf("watch: %v, %+v", err, last.Status)
-	}
-	waitForExit(t, all)
-	if o := s.want(0, "results", id); !strings.Contains(o.stdout, "measured") {
-		t.Errorf("results of a cancelled run:\n%s", o.stdout)
-	}
-	var doc struct {
-		Partial  bool
-		Ours     struct{ Partial string } `json:"agentperf_tui"`
-		Identity struct{ Client struct{ Commit string } }
-	}
-	data, err := os.ReadFile(filepath.Join(dir, "logs", "benchmark-rollup.json"))
-	if err == nil {
-		err = json.Unmarshal(data, &doc)
-	}
-	if err != nil || !doc.Partial || !strings.Contains(doc.Ours.Partial, "the run's state is cancelled") ||
-		doc.Identity.Client.Commit != "built-in" {
-		t.Errorf("roll-up of a cancelled run: %v, %+v", err, doc)
-	}
-	if o := s.want(0, "results", id); !strings.Contains(o.stdout, "PARTIAL: the run's state is cancelled") ||
-		!strings.Contains(o.stdout, "recipe.sha256") {
-		t.Errorf("results of a cancelled run:\n%s", o.stdout)
-	}
-	s.want(0, "cancel", id) // the run has ended: no confirmation is needed
-}
-
 func TestLogs(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
