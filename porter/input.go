@@ -40,7 +40,7 @@ func openRun(ctx context.Context, dir string) (*harness.Run, error) {
 		return nil, &ParentError{dir, runs}
 	}
 	return nil, problem.Errorf(problem.HarnessRunNotFound,
-		"port %s: is not a harness run directory: it contains none of %s, and no c<N> directory with one of them", dir,
+		"port %s: is not a harness run directory: it contains none of %s, and no run directory was found below it", dir,
 		strings.Join(harness.ArtifactNames, ", "))
 }
 

@@ -47,7 +47,7 @@ func (o *Options) Report(p Progress) {
 // ParentError reports that a directory contains run directories, but is not one itself.
 type ParentError struct {
 	Dir  string
-	Runs []string // paths of the c<N> directories below it
+	Runs []string // paths of the run directories below it
 }
 
 func (e *ParentError) Error() string {

@@ -41,7 +41,7 @@ With --tree, port every run directory below ROOT to a directory of its own below
 	fl := cmd.Flags()
 	out := fl.String("out", "", "recipe to write")
 	workload := fl.String("workload-out", "", "workload file to write")
-	root := fl.String("tree", "", "port every c<N> below this directory")
+	root := fl.String("tree", "", "port every run directory below this directory")
 	outDir := fl.String("out-dir", "", "output directory of --tree")
 	fl.StringArrayVar(&f.opt.DatasetRoots, "dataset-root", nil, "directory to search for the datasets; repeatable")
 	fl.StringArrayVar(&f.rewrites, "path-rewrite", nil,

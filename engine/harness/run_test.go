@@ -3,48 +3,11 @@ package harness
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
-
-func TestFindRuns(t *testing.T) {
-	t.Parallel()
-	root := t.TempDir()
-	for _, p := range []string{
-		"x/bm/c64/job.log", "x/bm/c1010/job.log", "x/bm/c8/other", "x/bm/cx/job.log", "deep/1/2/3/4/c1/job.log",
-	} {
-		path := filepath.Join(root, p)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink(root, filepath.Join(root, "x/loop")); err != nil {
-		t.Fatal(err)
-	}
-	got, err := FindRuns(t.Context(), root, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if want := []string{filepath.Join(root, "x/bm/c1010"), filepath.Join(root, "x/bm/c64")}; !slices.Equal(got, want) {
-		t.Errorf("runs %v, want %v", got, want)
-	}
-	if _, err := FindRuns(t.Context(), filepath.Join(root, "none"), 4); err == nil {
-		t.Error("no error for a missing root")
-	}
-	link := filepath.Join(t.TempDir(), "bm")
-	if err := os.Symlink(filepath.Join(root, "x/bm"), link); err != nil {
-		t.Fatal(err)
-	}
-	got, err = FindRuns(t.Context(), link, 4)
-	if want := []string{filepath.Join(link, "c1010"), filepath.Join(link, "c64")}; err != nil || !slices.Equal(got, want) {
-		t.Errorf("runs %v below a link, %v, want %v", got, err, want)
-	}
-}
 
 func TestRead(t *testing.T) {
 	t.Parallel()

@@ -20,8 +20,8 @@ import (
 
 // Names of client files that are not derived from a stem.
 const (
-	RequestsFile = "requests.jsonl"       // live rows of all phases and all client starts
-	ManifestFile = "phase_manifest.jsonl" // one row per completed phase
+	RequestsFile = harness.RequestsFile // live rows of all phases and all client starts
+	ManifestFile = harness.ManifestFile // one row per completed phase
 )
 
 // PlannedPhase describes a phase as planned. It is used to estimate the measuring window

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
@@ -16,7 +15,7 @@ import (
 )
 
 // PredecessorRequestsFile is the name of [RequestsFile] in the output of the client's predecessor.
-const PredecessorRequestsFile = "rwlt_requests.jsonl"
+const PredecessorRequestsFile = harness.PredecessorRequestsFile
 
 // findOutput returns the log directory and the directory of the client's output.
 func findOutput(dir string) (logDir, outDir string, err error) {
@@ -30,7 +29,7 @@ func findOutput(dir string) (logDir, outDir string, err error) {
 	}
 	logs := []string{dir, filepath.Join(dir, "logs")}
 	for _, log := range logs {
-		if out := filepath.Join(log, clientDir); HasOutput(out) {
+		if out := filepath.Join(log, clientDir); harness.HasOutput(out) {
 			return log, out, nil
 		}
 	}
@@ -126,21 +125,10 @@ func lastStart(outDir string) (last string, others []string) {
 	return all[len(all)-1], all[:len(all)-1]
 }
 
-// HasOutput reports whether the client wrote any output to its output directory, or to one
-// of those in it.
-func HasOutput(outDir string) bool {
-	dir, _ := lastStart(outDir)
-	return hasOutput(dir)
-}
-
 // hasOutput reports whether the client wrote any output to a directory.
 func hasOutput(dir string) bool {
 	entries, err := os.ReadDir(dir)
-	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-		name := e.Name()
-		_, ok := harness.ParseStem(strings.TrimSuffix(name, filepath.Ext(name)))
-		return ok || name == RequestsFile || name == PredecessorRequestsFile || name == ManifestFile
-	})
+	return err == nil && slices.ContainsFunc(entries, func(e os.DirEntry) bool { return harness.IsOutput(e.Name()) })
 }
 
 // lastActivity returns when the last request in a directory ended, in Unix s. Without rows it

@@ -35,7 +35,7 @@ const (
 	PIDFile      = "supervisor.pid"
 	LogsDir      = "logs"
 	BinDir       = "bin"
-	stagingDir   = ".staged"
+	StagingDir   = ".staged"
 )
 
 // Record identifies and describes a run. It is written once, before the run starts.
@@ -104,7 +104,7 @@ func Stage(base string, files []File, programs ...Program) (string, error) {
 	if _, err := rand.Read(b[:]); err != nil {
 		return "", fmt.Errorf("stage run: %w", err)
 	}
-	dir := filepath.Join(base, stagingDir, hex.EncodeToString(b[:]))
+	dir := filepath.Join(base, StagingDir, hex.EncodeToString(b[:]))
 	if err := writeStaged(dir, files, programs); err != nil {
 		return "", errors.Join(err, os.RemoveAll(dir))
 	}

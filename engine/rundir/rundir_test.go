@@ -52,7 +52,7 @@ func TestStageRemovesItsFilesOnError(t *testing.T) {
 		Program{filepath.Join(base, "no such program"), "agentperf-tui"}); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("got %v", err)
 	}
-	left, err := os.ReadDir(filepath.Join(base, stagingDir))
+	left, err := os.ReadDir(filepath.Join(base, StagingDir))
 	if err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -123,7 +123,7 @@ func TestNamesOnDisk(t *testing.T) {
 		RecordFile: "run.json", PlanFile: "plan.json", BoundFile: "plan.bound.json", RecipeFile: "config.yaml",
 		WorkloadFile: "workload.yaml", ClusterFile: "srtslurm.yaml", ScriptFile: "sbatch_script.sh",
 		CancelFile: "cancel.json", PhasesFile: "phases.json", LockFile: "supervisor.lock", PIDFile: "supervisor.pid",
-		LogsDir: "logs", BinDir: "bin", stagingDir: ".staged",
+		LogsDir: "logs", BinDir: "bin", StagingDir: ".staged",
 	} {
 		if got != want {
 			t.Errorf("name %q, want %q", got, want)

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
-	"github.com/agentperf/agentperf-tui/engine/results"
 	"github.com/agentperf/agentperf-tui/engine/rundir"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
@@ -114,54 +113,16 @@ const maxNamedErrors = 3
 // searchDepth limits the search for runs below a root, in directory levels.
 const searchDepth = 6
 
-// isRun reports whether dir is a run directory. It has a record, the job parameters of the
-// harness, or outputs in the directory agentperf; the name alone is not enough, since the
-// client's sources are in a directory agentperf too.
-func isRun(dir string) bool {
-	for _, name := range []string{rundir.RecordFile, harness.JobParams} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			return true
-		}
-	}
-	return results.HasOutput(filepath.Join(dir, "agentperf"))
-}
-
 // findRuns returns the run directories below a root. It does not search inside them.
 func findRuns(ctx context.Context, root string) ([]string, error) {
-	var out []string
-	var bad []error
-	unreadable := 0
-	base := strings.Count(filepath.Clean(root), string(filepath.Separator))
-	start := root
-	if info, err := os.Lstat(root); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-		start += string(filepath.Separator) // follow the root if it is a symbolic link
+	found, bad, err := harness.Find(ctx, root, searchDepth)
+	if n := len(bad); n > maxNamedErrors {
+		bad = append(bad[:maxNamedErrors], problem.Errorf(problem.SystemError,
+			"find runs below %s: %d more directories can't be read", root, n-maxNamedErrors))
 	}
-	err := filepath.WalkDir(start, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			if unreadable++; unreadable <= maxNamedErrors {
-				bad = append(bad, err)
-			}
-			return fs.SkipDir
-		}
-		if cerr := ctx.Err(); cerr != nil {
-			return cerr
-		}
-		if !d.IsDir() {
-			return nil
-		}
-		if d.Name() == ".staged" || path == "/proc" || path == "/sys" ||
-			strings.Count(filepath.Clean(path), string(filepath.Separator))-base > searchDepth {
-			return fs.SkipDir
-		}
-		if !isRun(path) {
-			return nil
-		}
-		out = append(out, path)
-		return fs.SkipDir
-	})
-	if unreadable > maxNamedErrors {
-		bad = append(bad, problem.Errorf(problem.SystemError,
-			"find runs below %s: %d more directories can't be read", root, unreadable-maxNamedErrors))
+	out := make([]string, 0, len(found))
+	for _, f := range found {
+		out = append(out, f.Dir)
 	}
 	return out, errors.Join(append(bad, err)...)
 }

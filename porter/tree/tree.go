@@ -135,7 +135,7 @@ func newTree(ctx context.Context, root string, opt Options) (*tree, error) {
 		return nil, err
 	}
 	if len(runs) == 0 {
-		return nil, problem.Errorf(problem.HarnessRunNotFound, "port tree %s: no run directory (c<N>) found", root)
+		return nil, problem.Errorf(problem.HarnessRunNotFound, "port tree %s: no run directory found", root)
 	}
 	for _, r := range runs {
 		rel, err := filepath.Rel(root, r)

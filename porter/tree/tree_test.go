@@ -95,6 +95,29 @@ func TestTree(t *testing.T) {
 	step("another option", "bm_a/c128 failed, bm_a/c64 failed, x/y/c8 failed")
 }
 
+// A run directory need not be named c<N>. Its path below the root is that of its files.
+func TestTreeLayouts(t *testing.T) {
+	t.Parallel()
+	root := layTree(t, "bm_agentperf_c64", "bm_a/c64", "deep/er/run-7", "shared/c8", "shared/c16")
+	put(t, filepath.Join(root, "shared", harness.JobParams), "PORT=1\n")
+	if err := os.MkdirAll(filepath.Join(root, "src", harness.Results), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	opt := Options{OutDir: t.TempDir()}
+	want := "bm_a/c64 ported, bm_agentperf_c64 ported, deep/er/run-7 ported, shared/c16 ported, shared/c8 ported"
+	if got := portTree(t, root, opt); got != want {
+		t.Errorf("rows %s", got)
+	}
+	root = layTree(t, "bm_agentperf_c64")
+	if got := portTree(t, filepath.Join(root, "bm_agentperf_c64"), Options{OutDir: t.TempDir()}); got != ". ported" {
+		t.Errorf("the root itself: %s", got)
+	}
+	recipe := filepath.Join(opt.OutDir, "bm_agentperf_c64", "recipe.yaml")
+	if text, err := os.ReadFile(recipe); err != nil || !strings.Contains(string(text), "name: bm-agentperf-c64\n") {
+		t.Errorf("recipe\n%s\n%v", text, err)
+	}
+}
+
 // A new dataset makes the run be ported again with its stored answers.
 func TestTreeDatasets(t *testing.T) {
 	t.Parallel()

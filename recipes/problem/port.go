@@ -15,7 +15,7 @@ var portEntries = []Entry{
 	{
 		ID: HarnessRunNotFound, Title: "not a harness run directory",
 		Cause:  "The directory contains none of the files that the harness writes.",
-		Remedy: "Give the directory c<N> of one run, or pass --tree for many runs.",
+		Remedy: "Give the directory of one run, often c<N>, or pass --tree for many runs.",
 	},
 	{
 		ID: ArtifactInvalid, Title: "unreadable artifact",

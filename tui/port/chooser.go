@@ -220,7 +220,7 @@ func (c *chooser) statusLines(th ui.Theme) []string {
 		}
 	}
 	listing := cmp.Or(c.listing, &directoryListing{})
-	role, text := ui.Muted, fmt.Sprintf("path of a harness run directory c<N>; searched up to %d levels deep", searchDepth)
+	role, text := ui.Muted, fmt.Sprintf("path of a harness run directory; searched up to %d levels deep", searchDepth)
 	switch {
 	case c.err != nil:
 		role, text = ui.Bad, "✗ "+c.err.Error()
