@@ -175,6 +175,7 @@ func hasArtifact(entries []fs.DirEntry, name string) bool {
 
 // hasEntry reports whether sorted entries contain a name.
 func hasEntry(entries []fs.DirEntry, name string) bool {
-	_, ok := slices.BinarySearchFunc(entries, name, func(e fs.DirEntry, n string) int { return strings.Compare(e.Name(), n) })
+	compare := func(e fs.DirEntry, name string) int { return strings.Compare(e.Name(), name) }
+	_, ok := slices.BinarySearchFunc(entries, name, compare)
 	return ok
 }
