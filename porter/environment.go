@@ -8,6 +8,7 @@ import (
 	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 // environment sets the variables of the workers or the frontend according to the tables in package rules.
@@ -61,7 +62,7 @@ func (e *environment) askValue(path, text string, v harness.Var) {
 		e.ask(Confirm, Recipe, path, "space", evidence(v.At),
 			"the value contains an unquoted space in the launch line: confirm that it is part of the value")
 	}
-	if recipes.IsSecret(v.Name) && text != "" {
+	if secret.Is(v.Name, text) {
 		e.ask(Confirm, Recipe, path, "secret", evidence(v.At),
 			"looks like a secret and is now in the recipe and the report: remove it before you share them")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 // Leaf is a field of a file without fields below it. A list is one leaf.
@@ -259,7 +260,7 @@ func isDefault(l Leaf, defaults *schema.Table) bool {
 func newSide(l Leaf) *Side {
 	s := &Side{Path: l.Position.Path, Line: l.Position.Line, Value: l.Value}
 	if keys, err := SplitPath(l.Position.Path); err == nil && len(keys) > 0 {
-		s.Value = Redact(keys[len(keys)-1].Key, l.Value)
+		s.Value = secret.Redact(keys[len(keys)-1].Key, l.Value)
 	}
 	return s
 }

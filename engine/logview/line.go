@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/logline"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 // Line is one line of a log.
@@ -17,7 +18,7 @@ type Line struct {
 	File       int    // index of the log in the view
 	At         int64  // offset of its first byte
 	Next       int64  // offset of the next line
-	Text       string // cleaned text; at most the first 64 KiB of the line
+	Text       string // cleaned text without secrets; at most the first 64 KiB of the line
 	Cut        int64  // number of bytes of the line that are missing from Text
 	Unfinished bool   // the line has no newline yet
 	Continued  bool   // it continues the previous Line, see [NewFileView]
@@ -67,7 +68,7 @@ func (l *Line) setText(data []byte, size int64, all bool) {
 	if i := bytes.LastIndexByte(data, '\r'); i >= 0 && l.Cut == 0 && !all {
 		data = data[i+1:] // a progress bar: keep its last state
 	}
-	l.raw = string(data)
+	l.raw = secret.RedactText(string(data))
 	l.Text = safetext.Clean(l.raw)
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 // Bind returns a copy of the plan with placeholders replaced by values. The arguments
@@ -20,11 +20,11 @@ func (p *Plan) Redacted() *Plan {
 	out := p.mapText(func(s string) string { return s })
 	for i := range out.Steps {
 		for j, v := range out.Steps[i].Env {
-			out.Steps[i].Env[j].Value = recipes.Redact(v.Name, v.Value)
+			out.Steps[i].Env[j].Value = secret.Redact(v.Name, v.Value)
 		}
 	}
 	for i, f := range out.Files {
-		out.Files[i].Content = recipes.RedactYAML(f.Content)
+		out.Files[i].Content = secret.RedactYAML(f.Content)
 	}
 	return out
 }

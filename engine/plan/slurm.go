@@ -12,6 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/backend"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 // buildSlurm plans the run as a Slurm job.
@@ -93,7 +94,7 @@ func (b *builder) srun(s *Step, options []string) []string {
 	argv = append(argv, "--export=ALL")
 	var secrets, sets []string
 	for _, v := range s.Env {
-		if recipes.IsSecret(v.Name) {
+		if secret.Is(v.Name, v.Value) {
 			secrets = append(secrets, v.Name)
 			continue
 		}
@@ -206,5 +207,5 @@ func CommandLine(argv []string) string {
 
 // Secrets returns the variables of a step that must not be on a command line.
 func (s Step) Secrets() []Var {
-	return slices.DeleteFunc(slices.Clone(s.Env), func(v Var) bool { return !recipes.IsSecret(v.Name) })
+	return slices.DeleteFunc(slices.Clone(s.Env), func(v Var) bool { return !secret.Is(v.Name, v.Value) })
 }
