@@ -23,6 +23,7 @@ test: ## run all tests with the race detector; as root on Debian, install their 
 	go test -race -timeout 20m $$PACKAGES
 
 golden: ## rewrite the golden files with the current output; review with git diff
+	AGENTPERF_GOLDEN=write go test -short -count 1 -run UpToDate ./recipes/schema ./recipes/check # embedded by the others
 	AGENTPERF_GOLDEN=write go test -short -count 1 \
 		$$(grep -rlE --include='*_test.go' 'golden\.|frametest\.Golden' . | xargs dirname | sort -u)
 

@@ -81,14 +81,14 @@ func storedAnswers(recipe string) ([]Answer, error) {
 	if recipe == "" {
 		return nil, nil
 	}
-	p, err := LoadProvenance(ProvenancePath(recipe))
+	answers, err := loadAnswers(ProvenancePath(recipe))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // the write reports a missing directory
 		return nil, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; repair the file, or move it away (its answers are then lost)", err)
 	}
-	return p.Answers, nil
+	return answers, nil
 }
 
 // questionID returns the ID of a question. A # in a path or topic is escaped as %23.

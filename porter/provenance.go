@@ -132,15 +132,37 @@ func LoadProvenance(path string) (*Provenance, error) {
 
 func parseProvenance(path string, data []byte) (*Provenance, error) {
 	var p Provenance
-	if err := json.Unmarshal(smallfile.TrimBOM(data), &p); err != nil {
-		return nil, problem.Errorf(problem.ReportInvalid, "load port report: %s: is not a port report: %w", path, err)
-	}
-	if p.Version != provenanceVersion {
-		return nil, problem.Errorf(problem.ReportInvalid,
-			"load port report: %s: has version %d, but this program reads version %d; port again with this program",
-			path, p.Version, provenanceVersion)
+	if err := unmarshalReport(path, data, &p, &p.Version); err != nil {
+		return nil, err
 	}
 	return &p, nil
+}
+
+// loadAnswers reads only the answers of a stored report, which is faster.
+func loadAnswers(path string) ([]Answer, error) {
+	data, err := smallfile.Read(path, maxProvenance)
+	if err != nil {
+		return nil, fmt.Errorf("load port report: %w", err)
+	}
+	var p struct {
+		Version int
+		Answers []Answer
+	}
+	err = unmarshalReport(path, data, &p, &p.Version)
+	return p.Answers, err
+}
+
+// unmarshalReport decodes a stored report, or a part of it, and checks its version.
+func unmarshalReport(path string, data []byte, p any, version *int) error {
+	if err := json.Unmarshal(smallfile.TrimBOM(data), p); err != nil {
+		return problem.Errorf(problem.ReportInvalid, "load port report: %s: is not a port report: %w", path, err)
+	}
+	if *version != provenanceVersion {
+		return problem.Errorf(problem.ReportInvalid,
+			"load port report: %s: has version %d, but this program reads version %d; port again with this program",
+			path, *version, provenanceVersion)
+	}
+	return nil
 }
 
 func (l layout) todoPath(t Todo) string {

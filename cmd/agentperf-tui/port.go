@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -90,6 +91,7 @@ func (f *portFlags) read() error {
 }
 
 func (a *app) portOne(ctx context.Context, dir string, f *portFlags) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(portGC))
 	r, err := porter.Port(ctx, dir, f.opt)
 	if err != nil {
 		return badInput(err)

@@ -1,43 +1,36 @@
 package check
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
 	"sync"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/backend"
 )
 
-//go:embed rules.yaml
-var rulesYAML []byte
+// rulesJSON has the rows of rules.yaml. A test writes it from rules.yaml, since reading YAML takes
+// longer.
+//
+//go:embed rules.json
+var rulesJSON []byte
 
-// rules returns the rows of rules.yaml: the rules that apply to every backend. The file
-// is embedded, so an error in it is a bug.
+// rules returns the rules that apply to every backend. rules.json is embedded, so an error in it is
+// a bug.
 var rules = sync.OnceValue(func() []recipes.Rule {
-	all, err := parseRules(rulesYAML)
-	if err != nil {
-		panic("recipes/check/rules.yaml: " + err.Error())
-	}
-	return all
-})
-
-func parseRules(data []byte) ([]recipes.Rule, error) {
 	var all []recipes.Rule
-	dec := yaml.NewDecoder(bytes.NewReader(data))
-	dec.KnownFields(true)
-	err := dec.Decode(&all)
+	if err := json.Unmarshal(rulesJSON, &all); err != nil {
+		panic("recipes/check/rules.json: " + err.Error())
+	}
 	for i := range all {
 		all[i].Fix = strings.ReplaceAll(all[i].Fix, "{backends}", backend.All().String())
 	}
-	return all, err
-}
+	return all
+})
 
 // Rules returns all rules, including those of the backends, sorted by number.
 func Rules() []recipes.Rule {

@@ -1,6 +1,8 @@
 package check
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -8,7 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
 func TestRulesAreComplete(t *testing.T) {
@@ -96,6 +101,38 @@ func TestReportedRulesExist(t *testing.T) {
 	if calls < 60 {
 		t.Errorf("found only %d uses of rules", calls)
 	}
+}
+
+// TestRulesAreUpToDate compares rules.json with rules.yaml. `make golden` writes it.
+func TestRulesAreUpToDate(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("rules.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := parseRules(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := json.MarshalIndent(rows, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden.Equal(t, "rules.json", append(out, '\n'))
+	var back []recipes.Rule
+	if err := json.Unmarshal(out, &back); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(rows, back) {
+		t.Error("JSON does not preserve the rules")
+	}
+}
+
+func parseRules(text []byte) (all []recipes.Rule, err error) {
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	err = dec.Decode(&all)
+	return all, err
 }
 
 func TestParseRulesRefusesUnknownKeys(t *testing.T) {

@@ -1,19 +1,132 @@
 package schema
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/testdata/golden"
 )
 
-func TestFieldsFile(t *testing.T) {
-	t.Parallel()
-	all, err := parseFields(fieldsYAML)
+// row is a row of fields.yaml, which documents the keys.
+type row struct {
+	Field    `yaml:",inline"`
+	Path     string
+	Min      *float64
+	Above    *float64
+	EachRole []row `yaml:"each_role"`
+	Of       []Role
+}
+
+func parseFields(data []byte) (map[string][]Field, error) {
+	var tables map[string][]row
+	dec := yaml.NewDecoder(bytes.NewReader(data))
+	dec.KnownFields(true)
+	if err := dec.Decode(&tables); err != nil {
+		return nil, err
+	}
+	all := map[string][]Field{}
+	for name, rows := range tables {
+		all[name] = expand(rows, "")
+	}
+	return all, nil
+}
+
+// expand converts rows to fields. role is empty outside of each_role.
+func expand(rows []row, role Role) []Field {
+	var out []Field
+	names := strings.NewReplacer("{role}", string(role), "{mode}", role.Layout1Name())
+	for _, r := range rows {
+		if len(r.EachRole) > 0 {
+			for _, each := range WorkerRoles() {
+				out = append(out, expand(r.EachRole, each)...)
+			}
+			continue
+		}
+		if len(r.Of) > 0 && !slices.Contains(r.Of, role) {
+			continue
+		}
+		f := r.Field
+		if r.Path != "" {
+			f.V1, f.V2 = r.Path, r.Path
+		}
+		if role != "" {
+			for _, text := range []*string{&f.V1, &f.V2, &f.Doc, &f.Pitfall} {
+				*text = names.Replace(*text)
+			}
+		}
+		if r.Min != nil {
+			f.Min, f.HasMin = *r.Min, true
+		}
+		if r.Above != nil {
+			f.Min, f.HasMin, f.MinExcluded = *r.Above, true, true
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// loadFields reads fields.yaml.
+func loadFields(t *testing.T) (text []byte, all map[string][]Field) {
+	t.Helper()
+	text, err := os.ReadFile("fields.yaml")
+	if err == nil {
+		all, err = parseFields(text)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
+	return text, all
+}
+
+// TestFieldsAreUpToDate compares fields.json with fields.yaml. `make golden` writes it.
+func TestFieldsAreUpToDate(t *testing.T) {
+	t.Parallel()
+	_, all := loadFields(t)
+	var out bytes.Buffer
+	for i, name := range []string{"recipe", "workload", "cluster"} {
+		fmt.Fprintf(&out, "%c%q:[\n", "{,,"[i], name)
+		for j, f := range all[name] {
+			row := map[string]any{}
+			for k, v := range reflect.ValueOf(f).Fields() {
+				if !v.IsZero() {
+					row[k.Name] = v.Interface()
+				}
+			}
+			text, err := json.Marshal(row)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out.Write(text)
+			if j < len(all[name])-1 {
+				out.WriteString(",")
+			}
+			out.WriteString("\n")
+		}
+		out.WriteString("]")
+	}
+	out.WriteString("}\n")
+	golden.Equal(t, "fields.json", out.Bytes())
+	var back map[string][]Field
+	if err := json.Unmarshal(out.Bytes(), &back); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(all, back); diff != "" {
+		t.Errorf("fields that JSON does not preserve (-fields.yaml +fields.json):\n%s", diff)
+	}
+}
+
+func TestFieldsFile(t *testing.T) {
+	t.Parallel()
+	_, all := loadFields(t)
 	if len(all) != 3 || len(all["recipe"]) == 0 || len(all["workload"]) == 0 || len(all["cluster"]) == 0 {
 		t.Errorf("want the tables recipe, workload and cluster, found %d", len(all))
 	}
@@ -49,7 +162,8 @@ func checkField(t *testing.T, name string, f Field) {
 func TestRowKeysAreConsistent(t *testing.T) {
 	t.Parallel()
 	var tables map[string][]row
-	if err := yaml.Unmarshal(fieldsYAML, &tables); err != nil {
+	text, _ := loadFields(t)
+	if err := yaml.Unmarshal(text, &tables); err != nil {
 		t.Fatal(err)
 	}
 	var check func(rows []row, inRole bool)
@@ -104,9 +218,10 @@ func TestEnginesHaveConfigFields(t *testing.T) {
 	}
 }
 
-func BenchmarkParseFields(b *testing.B) {
+func BenchmarkFields(b *testing.B) {
 	for b.Loop() {
-		if _, err := parseFields(fieldsYAML); err != nil {
+		var all map[string][]Field
+		if err := json.Unmarshal(fieldsJSON, &all); err != nil {
 			b.Fatal(err)
 		}
 	}
