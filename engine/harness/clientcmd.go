@@ -2,17 +2,32 @@ package harness
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
 // ClientCommand is the command that started the client.
 type ClientCommand struct {
-	Checkout Value    // directory that it was started in
-	Flags    []string // without those in benchStepFlags
+	Launch   *Launch   // the srun command that starts its shell; nil if it is started otherwise
+	Commands []Command // of the client script; those in bash -c '…' are in its place
+	Runs     []int     // indices in Commands of those that run the client; the first one counts
+	Checkout Value     // directory that it was started in
+	Flags    []string  // without those in benchStepFlags
 	FlagsAt  Evidence
+	Config   Value // file given with --config
+	Results  Value // directory given with --results-dir
+	Log      Value // file that its output goes to
+
+	src *source
 }
+
+// At returns the evidence of a word of the client script.
+func (c *ClientCommand) At(key string, w Word) Evidence { return c.src.at(key, w.Source, w.Offset) }
 
 // benchStepFlags are the flags that the bench step, which runs the client in the new job, sets itself.
 // Their old values are ignored.
@@ -21,69 +36,146 @@ var benchStepFlags = map[string]bool{
 	"--request-log-path": true, "--results-dir": true,
 }
 
+// clientService is the name of the launch of the client.
+const clientService = "client"
+
 // parseClient finds the command that runs the client, also inside bash -c '…', and the last cd
 // before it.
 func (r *Run) parseClient(_ context.Context, f io.Reader, a *Artifact) error {
 	a.Found = "no run.py command"
-	data, err := io.ReadAll(io.LimitReader(f, maxLine))
+	data, err := io.ReadAll(io.LimitReader(f, maxLine+1))
 	if err != nil {
 		return err
 	}
-	text := validUTF8(data)
-	a.Lines = strings.Count(text, "\n")
-	cmds, err := parseShell(text)
+	src := newSource(a.Name, string(data))
+	a.Lines = strings.Count(src.text, "\n")
+	cmds, err := parseShell(src.text)
 	if err != nil {
 		a.problem(0, "not a valid shell script: "+err.Error()+"; the file may be truncated")
 		return nil
 	}
-	var cd string
-	for _, c := range expandNested(cmds, 0) {
-		if len(c.words) > 1 && c.words[0].Text == "cd" {
-			cd = c.words[len(c.words)-1].Text
-		}
-		for i, w := range c.words {
-			if path.Base(w.Text) != "run.py" {
-				continue
+	if src.text != "" && !strings.HasSuffix(src.text, "\n") {
+		dropCutWord(cmds, src.text, a)
+	}
+	r.Client.src = src
+	for _, c := range cmds {
+		nested := expandNested([]Command{c}, 0)
+		first := len(r.Client.Commands)
+		r.Client.Commands = append(r.Client.Commands, nested...)
+		for i, n := range nested {
+			if runScript(n) >= 0 {
+				r.Client.Runs = append(r.Client.Runs, first+i)
 			}
-			a.Found = "client command"
-			r.Client.Flags = otherFlags(c.words[i+1:])
-			r.Client.FlagsAt = findEvidence(a.Name, text, w.Text, "run.py", strings.Join(r.Client.Flags, " "))
-			if cd != "" {
-				r.Client.Checkout = Value{cd, findEvidence(a.Name, text, "cd ", "cd", cd)}
-			}
-			return nil
 		}
+		if len(r.Client.Runs) > 0 && r.Client.Log.Text == "" {
+			r.Client.setShell(c)
+		}
+	}
+	if len(r.Client.Runs) > 0 {
+		a.Found = "client command"
+		r.Client.setCommand()
 	}
 	return nil
 }
 
-// findEvidence returns the evidence of raw, which follows mark in a text of several lines.
-func findEvidence(artifact, text, mark, key, raw string) Evidence {
-	at := strings.LastIndex(text, mark+raw)
-	if at < 0 {
-		at = max(strings.LastIndex(text, mark), 0)
+// runScript returns the index of the client's script among the words of a command, or -1.
+func runScript(c Command) int {
+	return slices.IndexFunc(c.Words, func(w Word) bool { return path.Base(w.Text) == "run.py" })
+}
+
+// setShell sets what the command shows that starts the client or the shell in which it runs.
+func (c *ClientCommand) setShell(outer Command) {
+	if log := outer.Output(); log.Text != "" {
+		c.Log = Value{log.Text, c.At("&>", log)}
 	}
-	start := strings.LastIndexByte(text[:at], '\n') + 1
-	line, _, _ := strings.Cut(text[start:], "\n")
-	return newEvidence(artifact, strings.Count(text[:at], "\n")+1, line, key, raw, at-start)
+	program := slices.IndexFunc(outer.Words, isCommandStart)
+	if program < 0 {
+		program = len(outer.Words)
+	}
+	l := &Launch{src: c.src, Service: clientService, Line: c.src.lineAt(outer.offset(0))}
+	if l.parseSrun(outer, program) {
+		l.mergeEnvironment()
+		c.Launch = l
+	}
+}
+
+// setCommand sets what the first command shows that runs the client.
+func (c *ClientCommand) setCommand() {
+	run := c.Commands[c.Runs[0]]
+	script := runScript(run)
+	words := run.Words[script+1:]
+	c.Flags = otherFlags(words)
+	c.FlagsAt = c.src.at("run.py", strings.Join(c.Flags, " "), run.Words[script].Offset)
+	for _, f := range []struct {
+		flag string
+		to   *Value
+	}{{"--config", &c.Config}, {"--results-dir", &c.Results}} {
+		for i, w := range words {
+			name, value, attached := strings.Cut(w.Text, "=")
+			switch {
+			case name != f.flag:
+			case attached:
+				*f.to = Value{value, c.src.at(name, value, w.Offset)}
+			case i+1 < len(words):
+				*f.to = Value{words[i+1].Text, c.At(name, words[i+1])}
+			}
+		}
+	}
+	for _, before := range c.Commands[:c.Runs[0]] {
+		if n := len(before.Words); n > 1 && before.Words[0].Text == "cd" {
+			dir := before.Words[n-1]
+			c.Checkout = Value{dir.Text, c.At("cd", dir)}
+		}
+	}
+}
+
+// dropCutWord removes the word that a text ends with: without a line ending, the file may have been
+// cut within it. A quoted word is complete.
+func dropCutWord(cmds []Command, text string, a *Artifact) {
+	if len(cmds) == 0 {
+		return
+	}
+	isCut := func(w Word) bool {
+		return w.Offset+len(w.Source) == len(text) && !strings.HasSuffix(w.Source, "'") && !strings.HasSuffix(w.Source, `"`)
+	}
+	c := &cmds[len(cmds)-1]
+	cut := Word{}
+	if n := len(c.Redirects); n > 0 && isCut(c.Redirects[n-1].Target) {
+		cut = c.Redirects[n-1].Target
+		c.Redirects = c.Redirects[:n-1]
+	} else if n := len(c.Words); n > 0 && isCut(c.Words[n-1]) {
+		cut = c.Words[n-1]
+		c.Words = c.Words[:n-1]
+		if n := len(c.Words); n > 0 && strings.HasPrefix(c.Words[n-1].Text, "--") { // the flag whose value it is
+			c.Words = c.Words[:n-1]
+		}
+	}
+	if cut.Source != "" {
+		a.problem(strings.Count(text, "\n")+1, fmt.Sprintf(
+			"the last line has no line ending, so the file may have been cut: %q was not read", safetext.Clip(cut.Text, 80)))
+	}
 }
 
 // expandNested replaces each bash -c '…' by the commands in it.
-func expandNested(cmds []command, depth int) []command {
-	var out []command
+func expandNested(cmds []Command, depth int) []Command {
+	var out []Command
 	for _, c := range cmds {
-		inner := ""
-		for i := 2; i < len(c.words) && depth < 3; i++ {
-			shell := path.Base(c.words[i-2].Text)
-			if c.words[i-1].Text == "-c" && (shell == "bash" || shell == "sh") || c.words[i-1].Text == "-lc" {
-				inner = c.words[i].Text
+		inner := Word{}
+		for i := 2; i < len(c.Words) && depth < 3; i++ {
+			shell := path.Base(c.Words[i-2].Text)
+			if c.Words[i-1].Text == "-c" && (shell == "bash" || shell == "sh") || c.Words[i-1].Text == "-lc" {
+				inner = c.Words[i]
 			}
 		}
-		if nested, err := parseShell(inner); inner != "" && err == nil {
-			out = append(out, expandNested(nested, depth+1)...)
+		nested, err := parseShell(inner.Text)
+		if inner.Text == "" || err != nil {
+			out = append(out, c)
 			continue
 		}
-		out = append(out, c)
+		for i := range nested {
+			nested[i].shift(inner.Offset + 1) // the quote
+		}
+		out = append(out, expandNested(nested, depth+1)...)
 	}
 	return out
 }

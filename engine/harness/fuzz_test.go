@@ -26,7 +26,7 @@ func FuzzLaunchLine(f *testing.F) {
 					t.Errorf("launch %+v", w)
 				}
 				for _, v := range w.Env {
-					checkColumn(t, w.text, v.At)
+					checkColumn(t, strings.Split(line, "\n")[v.At.Line-1], v.At)
 				}
 			}
 		}

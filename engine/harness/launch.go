@@ -1,9 +1,7 @@
 package harness
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strconv"
@@ -16,7 +14,7 @@ import (
 // rolesByName maps the harness's role names to roles.
 var rolesByName = map[string]schema.Role{"CTX": schema.Prefill, "GEN": schema.Decode}
 
-// RoleName is the name that the harness gives to a role: CTX or GEN.
+// RoleName is the name that the harness gives to a role: CTX or GEN. It names aggregated workers GEN.
 func RoleName(r schema.Role) string {
 	if r == schema.Prefill {
 		return "CTX"
@@ -24,13 +22,17 @@ func RoleName(r schema.Role) string {
 	return "GEN"
 }
 
-// Launch is one srun command of job.log. It starts a worker, which has a role and an index, or a
-// service such as the frontend or etcd.
+// Launch is one srun command of job.log or of the client script. It starts a worker, which has a role
+// and an index, or a service such as the frontend, etcd or the client.
 type Launch struct {
-	Line    int
+	Line    int // of its beginning
 	Role    schema.Role
 	Index   int
 	Service string // empty for a worker
+
+	Command Command // as written
+	Srun    int     // index of srun in its words
+	Script  int     // index of the start script, or of the shell that the client script starts
 
 	Hosts    []string
 	Nodes    int // -N; 0 if not given
@@ -41,6 +43,9 @@ type Launch struct {
 	Flags    []Option // all flags of srun, by their long names
 	Model    string
 	Args     []Word // of the start script
+	Config   Word   // argument that names the engine config; Text is empty if there is none
+	LogDir   Word   // argument that names the run directory
+	Log      Word   // file that its output goes to
 
 	// Env is the environment that the launch sets: the --export list, overridden by the list among a
 	// worker's arguments.
@@ -50,11 +55,12 @@ type Launch struct {
 	HasEnv    bool // the worker's arguments contain a list of variables
 
 	Problems   []string
-	Starts     int   // launches of this worker or service so far, including this one
-	StartLines []int // line numbers of the first 8 of them
+	Starts     int     // launches of this worker or service in its attempt so far, including this one
+	StartLines []int   // line numbers of the first 8 of them
+	Previous   *Launch // the launch that this one replaced; nil if there was none
 
-	artifact, text string // of the line
-	export, env    []Var
+	src         *source
+	export, env []Var
 }
 
 // Option is a flag with its value.
@@ -74,10 +80,11 @@ func (l *Launch) Name() string {
 	return fmt.Sprintf("%s %d", RoleName(l.Role), l.Index)
 }
 
-// At returns the evidence of raw. It looks for raw in the launch line, at or after a byte offset.
-func (l *Launch) At(key, raw string, offset int) Evidence {
-	return newEvidence(l.artifact, l.Line, l.text, key, raw, offset)
-}
+// At returns the evidence of raw. It looks for raw in the launch, at or after a byte offset.
+func (l *Launch) At(key, raw string, offset int) Evidence { return l.src.at(key, raw, offset) }
+
+// WordAt returns the evidence of a word.
+func (l *Launch) WordAt(key string, w Word) Evidence { return l.At(key, w.Source, w.Offset) }
 
 // OptionAt returns the evidence of an option.
 func (l *Launch) OptionAt(o Option) Evidence { return l.At(o.Name, o.Value, o.offset) }
@@ -94,136 +101,12 @@ func (l *Launch) Lookup(name string) (Var, bool) {
 	return l.Env[i], true
 }
 
-// Launches are the launches of a job: the last one of each worker and service.
-type Launches struct {
-	Workers  map[schema.Role][]*Launch // ascending index
-	Frontend *Launch                   // nil if it was not launched
-	Etcd     *Launch
-	Count    int // launch lines parsed
-
-	artifact *Artifact
-}
-
-// First returns the first worker of a role, or nil.
-func (ls *Launches) First(r schema.Role) *Launch {
-	if ws := ls.Workers[r]; len(ws) > 0 {
-		return ws[0]
-	}
-	return nil
-}
-
-// FirstOfEach returns the frontend and the first worker of each role, without those that are
-// missing.
-func (ls *Launches) FirstOfEach() []*Launch {
-	all := []*Launch{ls.Frontend, ls.First(schema.Prefill), ls.First(schema.Decode)}
-	return slices.DeleteFunc(all, func(l *Launch) bool { return l == nil })
-}
-
-// All returns all launches: services, prefill workers, decode workers.
-func (ls *Launches) All() []*Launch {
-	all := slices.Concat([]*Launch{ls.Etcd, ls.Frontend}, ls.Workers[schema.Prefill], ls.Workers[schema.Decode])
-	return slices.DeleteFunc(all, func(l *Launch) bool { return l == nil })
-}
-
-const launchMark = "Executing:"
-
-// Bounds of what is recorded of a job.log: workers of a role, and problems.
-const (
-	maxLaunches = 4096
-	maxProblems = 50
-)
-
-// parseLaunches reads a job.log of any size.
-func (r *Run) parseLaunches(ctx context.Context, f io.Reader, a *Artifact) error {
-	ls := &r.Launches
-	*ls = Launches{Workers: map[schema.Role][]*Launch{}, artifact: a}
-	lr := newLineReader(f, launchMark)
-	var last int64
-	lr.progress = func(n int64) {
-		if n-last >= 64<<20 {
-			last = n
-			r.progress(a.Name, n, 0)
-		}
-	}
-	err := lr.forEach(ctx, func(l rawLine) bool {
-		if l.truncated {
-			ls.problem(l.number, fmt.Sprintf("launch line is longer than %d KiB", maxLine>>10))
-		} else {
-			ls.addLine(l.number, validUTF8(stripANSI(l.text)))
-		}
-		return ctx.Err() == nil
-	})
-	if err == nil {
-		err = ctx.Err()
-	}
-	a.Lines, a.Found = lr.lines, countText(ls.Count, "launch line")
-	return err
-}
-
-func (ls *Launches) problem(line int, text string) {
-	if len(ls.artifact.Problems) < maxProblems {
-		ls.artifact.problem(line, text)
-	}
-}
-
-func (ls *Launches) addLine(number int, text string) {
-	at := strings.Index(text, launchMark) + len(launchMark)
-	cmds, err := parseShell(text[at:])
-	if err != nil {
-		if strings.Contains(text, "start_worker") || strings.Contains(text, "_infra") {
-			ls.problem(number, "launch line can't be parsed: "+err.Error()+"; the file may be truncated")
-		}
-		return
-	}
-	for _, c := range cmds {
-		l := &Launch{artifact: ls.artifact.Name, Line: number, text: text}
-		switch {
-		case !l.parse(c, at):
-		case l.Role == "" && l.Service == "":
-			ls.problem(number, fmt.Sprintf("unknown worker role %q; only CTX and GEN can be ported",
-				safetext.Clip(l.Model, 40)))
-		default:
-			ls.addLaunch(l)
-		}
-	}
-}
-
-func (ls *Launches) addLaunch(l *Launch) {
-	ls.Count++
-	switch l.Service {
-	case "frontend":
-		l.countStarts(ls.Frontend)
-		ls.Frontend = l
-		return
-	case "etcd":
-		l.countStarts(ls.Etcd)
-		ls.Etcd = l
-		return
-	case "":
-	default:
-		ls.problem(l.Line, fmt.Sprintf("service %q is not carried over; the new job starts the services that it needs",
-			safetext.Clip(l.Service, 40)))
-		return
-	}
-	all := ls.Workers[l.Role]
-	i, again := slices.BinarySearchFunc(all, l.Index, func(o *Launch, index int) int { return o.Index - index })
-	switch {
-	case again:
-		l.countStarts(all[i])
-		all[i] = l
-	case len(all) >= maxLaunches:
-		ls.problem(l.Line, fmt.Sprintf("more than %d %s workers", maxLaunches, l.Role))
-	default:
-		l.countStarts(nil)
-		ls.Workers[l.Role] = slices.Insert(all, i, l)
-	}
-}
-
-// countStarts sets Starts and StartLines. old is the previous launch of the same worker or service, or
-// nil.
+// countStarts sets Starts, StartLines and Previous. old is the previous launch of the same worker or
+// service, or nil.
 func (l *Launch) countStarts(old *Launch) {
 	if old != nil {
-		l.Starts, l.StartLines = old.Starts, old.StartLines
+		l.Starts, l.StartLines, l.Previous = old.Starts, old.StartLines, old
+		old.Previous = nil // a worker may have been restarted any number of times
 	}
 	l.Starts++
 	if len(l.StartLines) < 8 {
@@ -231,23 +114,22 @@ func (l *Launch) countStarts(old *Launch) {
 	}
 }
 
+// isStartScript reports whether a word names a start script of the harness.
+func isStartScript(w Word) bool {
+	base := path.Base(w.Text)
+	return strings.HasPrefix(base, "start_worker") || strings.HasPrefix(base, "start_") && strings.Contains(base, "infra")
+}
+
 // parse parses an srun command that runs one of the harness's start scripts. It reports false for
-// any other command. offset is where the command text begins in the line.
-func (l *Launch) parse(c command, offset int) bool {
-	script := slices.IndexFunc(c.words, func(w Word) bool {
-		base := path.Base(w.Text)
-		return strings.HasPrefix(base, "start_worker") || strings.HasPrefix(base, "start_") && strings.Contains(base, "infra")
-	})
-	if script < 1 || script+1 >= len(c.words) || path.Base(c.words[0].Text) != "srun" {
+// any other command.
+func (l *Launch) parse(c Command) bool {
+	script := slices.IndexFunc(c.Words, isStartScript)
+	if script < 1 || script+1 >= len(c.Words) || !l.parseSrun(c, script) {
 		return false
 	}
-	for i := range c.words {
-		c.words[i].Offset += offset
-	}
-	l.Args = c.words[script+1:]
-	l.parseOptions(c.words[1:script])
-	if strings.HasPrefix(path.Base(c.words[script].Text), "start_worker") {
-		l.parseWorker(c.output)
+	l.Args = c.Words[script+1:]
+	if strings.HasPrefix(path.Base(c.Words[script].Text), "start_worker") {
+		l.parseWorker()
 	} else {
 		l.Service = l.Args[0].Text
 	}
@@ -255,20 +137,49 @@ func (l *Launch) parse(c command, offset int) bool {
 	return true
 }
 
+// parseSrun parses the part of a command before the program at words[program]. It reports false if
+// the command is not an srun command.
+func (l *Launch) parseSrun(c Command, program int) bool {
+	srun := program - 1
+	for srun >= 0 && path.Base(c.Words[srun].Text) != "srun" {
+		srun--
+	}
+	if srun < 0 {
+		return false
+	}
+	l.Command, l.Srun, l.Script = c, srun, program
+	l.parseOptions(c.Words[srun+1 : program])
+	if l.Log = c.Output(); l.Log.Text == "" {
+		i := slices.IndexFunc(l.Flags, func(o Option) bool { return o.Name == "--output" })
+		if i >= 0 {
+			l.Log = Word{Text: l.Flags[i].Value, Source: l.Flags[i].Value, Offset: l.Flags[i].offset}
+		}
+	}
+	for i, a := range c.Assigns { // --export overrides them
+		l.export = slices.Insert(l.export, i, newVar(a.Name+"="+a.Value.Source, a.Value.Offset-len(a.Name)-1))
+	}
+	for _, w := range c.Words[srun+1 : program] { // env NAME=value … bash script
+		if n := nameLen(w.Text); n > 0 && n < len(w.Text) && w.Text[n] == '=' {
+			l.env = append(l.env, newVar(w.Text, w.Offset))
+		}
+	}
+	return true
+}
+
 // parseWorker parses the arguments ROLE INDEX MODEL … of the worker script.
-func (l *Launch) parseWorker(output string) {
+func (l *Launch) parseWorker() {
 	r, known := rolesByName[strings.ToUpper(l.Args[0].Text)]
 	if !known {
 		l.Model = l.Args[0].Text // for the message
 		return
 	}
 	l.Role = r
-	logRole, logIndex := workerLog(output)
+	logRole, logIndex := workerLog(l.Log.Text)
 	if len(l.Args) > 1 {
 		if i, err := strconv.Atoi(l.Args[1].Text); err == nil && i >= 0 {
 			l.Index = i
 			if logRole != "" && (logRole != r || logIndex != i) {
-				l.problem("the name of its log does not match: %s", path.Base(output))
+				l.problem("the name of its log does not match: %s", path.Base(l.Log.Text))
 			}
 		} else {
 			l.Index = max(logIndex, 0)
@@ -278,16 +189,68 @@ func (l *Launch) parseWorker(output string) {
 	if len(l.Args) > 2 {
 		l.Model = l.Args[2].Text
 	}
-	for _, w := range l.Args[min(2, len(l.Args)):] {
+	list := l.parseEnvList()
+	l.findFiles(list)
+}
+
+// parseEnvList finds the list of variables among a worker's arguments. It returns its index, or the
+// number of arguments if there is none.
+func (l *Launch) parseEnvList() int {
+	list := len(l.Args)
+	var found []Var
+	for i, w := range l.Args[min(2, len(l.Args)):] {
 		vars := splitEnvList(w.Text, w.Offset)
-		if len(vars) == 0 || l.HasEnv && (!w.quoted || len(vars) <= len(l.env)) {
+		if len(vars) == 0 || l.HasEnv && (!w.Quoted || len(vars) <= len(found)) {
 			continue
 		}
 		if l.HasEnv {
 			l.problem("two arguments look like a list of variables; the longer one was used")
 		}
-		l.env, l.HasEnv = vars, true
+		found, list, l.HasEnv = vars, i+2, true
 	}
+	l.env = append(l.env, found...)
+	return list
+}
+
+// Positions of arguments of the worker script.
+const (
+	logDirArgument = 7
+	configArgument = 10
+)
+
+// findFiles finds the arguments that name the run directory and the engine config. list is the index
+// of the list of variables, which follows them.
+func (l *Launch) findFiles(list int) {
+	if dir := l.argument(logDirArgument, list); strings.HasPrefix(dir.Text, "/") {
+		l.LogDir = dir
+	}
+	isYAML := func(w Word) bool {
+		ext := path.Ext(w.Text)
+		return ext == ".yaml" || ext == ".yml" || ext == ".json"
+	}
+	const first = 3 // after ROLE INDEX MODEL
+	switch usual := l.argument(configArgument, list); {
+	case isYAML(usual):
+		l.Config = usual
+		return
+	case list < configArgument: // another version of the script
+		list = len(l.Args)
+	case strings.Contains(usual.Text, "/"):
+		l.Config = usual
+	}
+	for _, w := range l.Args[min(first, list):list] {
+		if isYAML(w) {
+			l.Config = w
+		}
+	}
+}
+
+// argument returns an argument of the start script. Text is empty if its index is not below limit.
+func (l *Launch) argument(index, limit int) Word {
+	if index < limit && index < len(l.Args) {
+		return l.Args[index]
+	}
+	return Word{}
 }
 
 func (l *Launch) problem(format string, args ...any) {
@@ -318,7 +281,7 @@ func (l *Launch) mergeEnvironment() {
 // workerLog parses role and index from a file name such as 3_output_CTX_0.log. The index is -1 for
 // any other name.
 func workerLog(file string) (schema.Role, int) {
-	base := strings.TrimSuffix(path.Base(file), ".log")
+	base := strings.TrimSuffix(strings.TrimSuffix(path.Base(file), ".gz"), ".log")
 	for name, r := range rolesByName {
 		if _, index, ok := strings.Cut(base, "_output_"+name+"_"); ok {
 			if i, err := strconv.Atoi(index); err == nil && i >= 0 {

@@ -18,16 +18,18 @@ type rawLine struct {
 	number    int
 	text      []byte // valid until the next line
 	truncated bool   // text is only the beginning of the line
+	open      bool   // has no line ending: it is the last one, and the file may have been cut there
 }
 
-// lineReader yields the lines that contain needle. It counts the other lines without copying them,
-// and buffers at most limit bytes of a line.
+// lineReader yields the lines that contain one of its needles. It counts the other lines without
+// copying them, and buffers at most limit bytes of a line.
 type lineReader struct {
 	r        io.Reader
-	needle   []byte // empty: every line
-	limit    int    // bytes of a line that are yielded
-	lines    int    // complete lines read so far
-	read     int64  // bytes
+	in       *bufio.Reader // of r; nil before the first line
+	needles  [][]byte      // none: every line
+	limit    int           // bytes of a line that are yielded
+	lines    int           // complete lines read so far
+	read     int64         // bytes
 	progress func(bytes int64)
 	buffer   []byte // beginning of a line longer than lineBuffer
 }
@@ -35,14 +37,18 @@ type lineReader struct {
 // lineBuffer is the size of the read buffer in bytes. It is small because most files of a run are.
 const lineBuffer = 32 << 10
 
-func newLineReader(r io.Reader, needle string) *lineReader {
-	return &lineReader{r: r, needle: []byte(needle), limit: maxLine, progress: func(int64) {}}
+func newLineReader(r io.Reader, needles ...string) *lineReader {
+	l := &lineReader{r: r, limit: maxLine, progress: func(int64) {}}
+	for _, n := range needles {
+		l.needles = append(l.needles, []byte(n))
+	}
+	return l
 }
 
-// forEach calls yield for each line that contains needle until yield returns false. It returns the
+// forEach calls yield for each line that contains a needle until yield returns false. It returns the
 // first error of the reader or the context.
 func (l *lineReader) forEach(ctx context.Context, yield func(rawLine) bool) error {
-	in := bufio.NewReaderSize(readerFunc(func(p []byte) (int, error) {
+	l.in = bufio.NewReaderSize(readerFunc(func(p []byte) (int, error) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
@@ -52,45 +58,81 @@ func (l *lineReader) forEach(ctx context.Context, yield func(rawLine) bool) erro
 		return n, err
 	}), lineBuffer)
 	for {
-		l.skip(in)
-		number := l.lines + 1
-		text, err := l.readLine(in)
-		switch {
-		case err == nil:
-			l.lines = number
-		case !errors.Is(err, io.EOF):
-			return err
-		case len(text) == 0:
+		l.skip()
+		line, err := l.next()
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
-		text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
-		line := rawLine{number: number, text: text[:min(len(text), l.limit)], truncated: len(text) > l.limit}
-		if bytes.Contains(line.text, l.needle) && !yield(line) || err != nil {
+		if err != nil {
+			return err
+		}
+		if l.matches(line.text) && !yield(line) {
 			return nil
 		}
 	}
 }
 
-// skip skips the buffered lines before the next one that contains needle.
-func (l *lineReader) skip(in *bufio.Reader) {
-	part, _ := in.Peek(in.Buffered()) // can't fail: the bytes are buffered
-	if hit := bytes.Index(part, l.needle); hit >= 0 {
-		part = part[:hit]
+// next reads the next line, whether it contains a needle or not. The error is [io.EOF] if there is none.
+func (l *lineReader) next() (rawLine, error) {
+	number := l.lines + 1
+	text, err := l.readLine()
+	switch {
+	case err == nil:
+		l.lines = number
+	case !errors.Is(err, io.EOF) || len(text) == 0:
+		return rawLine{}, err
+	}
+	text = bytes.TrimSuffix(bytes.TrimSuffix(text, []byte("\n")), []byte("\r"))
+	return rawLine{number, text[:min(len(text), l.limit)], len(text) > l.limit, err != nil}, nil
+}
+
+// peek returns the next line without reading it, or its beginning if it is longer than the buffer.
+func (l *lineReader) peek() []byte {
+	for n := 512; ; n *= 2 {
+		part, err := l.in.Peek(min(n, lineBuffer))
+		if i := bytes.IndexByte(part, '\n'); i >= 0 {
+			return part[:i]
+		}
+		if err != nil || n >= lineBuffer {
+			return part
+		}
+	}
+}
+
+func (l *lineReader) matches(text []byte) bool {
+	for _, n := range l.needles {
+		if bytes.Contains(text, n) {
+			return true
+		}
+	}
+	return len(l.needles) == 0
+}
+
+// skip skips the buffered lines before the next one that contains a needle.
+func (l *lineReader) skip() {
+	part, _ := l.in.Peek(l.in.Buffered()) // can't fail: the bytes are buffered
+	if len(l.needles) == 0 {
+		return
+	}
+	for _, n := range l.needles {
+		if hit := bytes.Index(part, n); hit >= 0 {
+			part = part[:hit]
+		}
 	}
 	part = part[:bytes.LastIndexByte(part, '\n')+1]
 	l.lines += bytes.Count(part, []byte("\n"))
-	_, _ = in.Discard(len(part))
+	_, _ = l.in.Discard(len(part))
 }
 
 // readLine reads a line. For a long line it returns limit bytes, plus two for a line ending.
-func (l *lineReader) readLine(in *bufio.Reader) ([]byte, error) {
-	part, err := in.ReadSlice('\n')
+func (l *lineReader) readLine() ([]byte, error) {
+	part, err := l.in.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
 		return part, err
 	}
-	l.buffer = append(l.buffer[:0], part...)
+	l.buffer = append(l.buffer[:0], part[:min(len(part), l.limit+2)]...)
 	for errors.Is(err, bufio.ErrBufferFull) {
-		part, err = in.ReadSlice('\n')
+		part, err = l.in.ReadSlice('\n')
 		l.buffer = append(l.buffer, part[:min(len(part), l.limit+2-len(l.buffer))]...)
 	}
 	return l.buffer, err

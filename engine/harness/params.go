@@ -200,21 +200,21 @@ func (r *Run) assign(a *Artifact, number int, line string) {
 		return
 	}
 	for _, c := range cmds {
-		if len(c.words) > 0 {
+		if len(c.Words) > 0 {
 			a.problem(number, fmt.Sprintf("is a command (%s), not an assignment; values with spaces need quotes",
-				safetext.Clip(c.words[0].Text, 40)))
+				safetext.Clip(c.Words[0].Text, 40)))
 			continue
 		}
-		for _, as := range c.assigns {
-			text := as.value.Text
-			if as.name == "" { // += without a name
+		for _, as := range c.Assigns {
+			text := as.Value.Text
+			if as.Name == "" { // += without a name
 				a.problem(number, "assignment without a name")
 				continue
 			}
-			if old, again := r.Params[as.name]; again && old.Text != text {
-				a.problem(number, fmt.Sprintf("%s is set again (first on line %d); the last value was used", as.name, old.At.Line))
+			if old, again := r.Params[as.Name]; again && old.Text != text {
+				a.problem(number, fmt.Sprintf("%s is set again (first on line %d); the last value was used", as.Name, old.At.Line))
 			}
-			r.Params[as.name] = Value{text, newEvidence(a.Name, number, line, as.name, text, as.value.Offset)}
+			r.Params[as.Name] = Value{text, newEvidence(a.Name, number, line, as.Name, text, as.Value.Offset)}
 		}
 	}
 }

@@ -126,11 +126,11 @@ func TestParseShell(t *testing.T) {
 		out := ""
 		for _, cmd := range cmds {
 			var words []string
-			for _, w := range cmd.words {
+			for _, w := range cmd.Words {
 				words = append(words, w.Text)
 			}
 			got = append(got, strings.Join(words, "|"))
-			out += cmd.output
+			out += cmd.Output().Text
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" || out != c.out {
 			t.Errorf("%q: output %q, want %q (-want +got):\n%s", c.in, out, c.out, diff)

@@ -21,20 +21,60 @@ type Word struct {
 	Text   string
 	Offset int    // byte offset of its source in the parsed text
 	Source string // as written
-	quoted bool   // some part was in quotes
+	Quoted bool   // some part was in quotes
 }
 
-// command is a simple command with its output redirection.
-type command struct {
-	assigns []assignment
-	words   []Word
-	output  string // target of > or &>, empty if none
+// Command is a simple command of a shell text.
+type Command struct {
+	Assigns   []Assign // before the command, or of an export
+	Exports   bool     // the assignments are those of an export
+	Words     []Word
+	Redirects []Redirect
 }
 
-// assignment is NAME=value, as in an env file or before a command.
-type assignment struct {
-	name  string
-	value Word
+// offset returns the offset of the first word, or otherwise if there is none.
+func (c *Command) offset(otherwise int) int {
+	if len(c.Words) > 0 {
+		return c.Words[0].Offset
+	}
+	return otherwise
+}
+
+// shift adds a number of bytes to all offsets.
+func (c *Command) shift(by int) {
+	for i := range c.Assigns {
+		c.Assigns[i].Value.Offset += by
+	}
+	for i := range c.Words {
+		c.Words[i].Offset += by
+	}
+	for i := range c.Redirects {
+		c.Redirects[i].Target.Offset += by
+	}
+}
+
+// Assign is NAME=value, as in an env file or before a command.
+type Assign struct {
+	Name  string
+	Value Word
+}
+
+// Redirect is a redirection of input or output.
+type Redirect struct {
+	Operator string // with its descriptor, such as &> or 2>
+	Target   Word
+}
+
+// Output returns the file that standard output goes to. Text is empty if it is not redirected.
+func (c *Command) Output() Word {
+	var out Word
+	for _, r := range c.Redirects {
+		switch strings.TrimPrefix(r.Operator, "1") {
+		case ">", ">>", "&>", "&>>", ">|":
+			out = r.Target
+		}
+	}
+	return out
 }
 
 // Placeholders such as <node0_placeholder> are filled in by the harness, but a shell parses them as
@@ -63,7 +103,7 @@ func isNameByte(c byte, first bool) bool {
 
 // parseShell returns the simple commands of a shell text in order, including those in lists, pipes
 // and compound commands.
-func parseShell(text string) ([]command, error) {
+func parseShell(text string) ([]Command, error) {
 	if len(text) > maxLine {
 		return nil, problem.Errorf(problem.ArtifactInvalid, "longer than %d KiB", maxLine>>10)
 	}
@@ -77,7 +117,7 @@ func parseShell(text string) ([]command, error) {
 	if err != nil {
 		return nil, shellError(err)
 	}
-	var cmds []command
+	var cmds []Command
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Stmt:
@@ -111,41 +151,44 @@ func countNesting(text string) int {
 	return n
 }
 
-func simpleCommand(src string, s *syntax.Stmt) (command, bool) {
-	var c command
+func simpleCommand(src string, s *syntax.Stmt) (Command, bool) {
+	var c Command
 	switch cmd := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		for _, a := range cmd.Assigns {
-			c.assigns = append(c.assigns, newAssignment(src, a))
+			c.Assigns = append(c.Assigns, newAssignment(src, a))
 		}
 		for _, w := range cmd.Args {
-			c.words = append(c.words, newWord(src, w))
+			c.Words = append(c.Words, newWord(src, w))
 		}
 	case *syntax.DeclClause: // export, declare
+		c.Exports = true
 		for _, a := range cmd.Args {
 			if a.Name != nil && !a.Naked {
-				c.assigns = append(c.assigns, newAssignment(src, a))
+				c.Assigns = append(c.Assigns, newAssignment(src, a))
 			}
 		}
 	default:
 		return c, false
 	}
 	for _, r := range s.Redirs {
-		switch r.Op {
-		case syntax.RdrOut, syntax.AppOut, syntax.RdrAll, syntax.AppAll, syntax.RdrClob:
-			if r.N == nil || r.N.Value == "1" {
-				c.output = newWord(src, r.Word).Text
-			}
+		redirect := Redirect{Operator: r.Op.String()}
+		if r.N != nil {
+			redirect.Operator = r.N.Value + redirect.Operator
 		}
+		if r.Word != nil {
+			redirect.Target = newWord(src, r.Word)
+		}
+		c.Redirects = append(c.Redirects, redirect)
 	}
 	return c, true
 }
 
-func newAssignment(src string, a *syntax.Assign) assignment {
-	as := assignment{name: a.Name.Value}
+func newAssignment(src string, a *syntax.Assign) Assign {
+	as := Assign{Name: a.Name.Value}
 	switch {
 	case a.Value != nil:
-		as.value = newWord(src, a.Value)
+		as.Value = newWord(src, a.Value)
 	case a.Array != nil:
 		var all []string
 		for _, e := range a.Array.Elems {
@@ -154,7 +197,7 @@ func newAssignment(src string, a *syntax.Assign) assignment {
 			}
 		}
 		from, to := int(a.Array.Pos().Offset()), int(a.Array.End().Offset())
-		as.value = Word{Text: strings.Join(all, " "), Offset: from, Source: substring(src, from, to)}
+		as.Value = Word{Text: strings.Join(all, " "), Offset: from, Source: substring(src, from, to)}
 	}
 	return as
 }
@@ -166,10 +209,10 @@ func newWord(src string, w *syntax.Word) Word {
 	for _, p := range w.Parts {
 		switch p := p.(type) {
 		case *syntax.SglQuoted:
-			out.quoted = true
+			out.Quoted = true
 			b.WriteString(p.Value)
 		case *syntax.DblQuoted:
-			out.quoted = true
+			out.Quoted = true
 			for _, q := range p.Parts {
 				if lit, ok := q.(*syntax.Lit); ok {
 					b.WriteString(unescape(lit.Value, "\"\\$`\n"))

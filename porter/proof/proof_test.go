@@ -48,12 +48,12 @@ func TestCompare(t *testing.T) {
 			Flags: []harness.Option{{Name: "--overlap"}, {Name: "--label"}, {Name: "--gres", Value: "gpu:4"}},
 		}
 	}
-	run := &harness.Run{Launches: harness.Launches{
+	run := &harness.Run{Launches: harness.Launches{Attempt: harness.Attempt{
 		Workers: map[schema.Role][]*harness.Launch{
 			schema.Prefill: {worker(0), worker(1)}, schema.Decode: {{Line: 9, Role: schema.Decode}},
 		},
 		Frontend: &harness.Launch{Line: 8, Service: "frontend", Env: []harness.Var{variable("ANSWERED", "1")}},
-	}}
+	}}}
 	step := plan.Step{
 		Env: []plan.Var{
 			{Name: "UCX_TLS", Value: "rc"},
