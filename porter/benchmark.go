@@ -9,6 +9,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
@@ -94,11 +95,14 @@ func (p *porting) clientDir() {
 	text, from := p.rewritePath(dir.Text, dir.At)
 	p.setRecipe(base, plain(text), from)
 	what := "confirm that the compute containers can read it"
+	if bad := recipes.ContainerPathProblem(text); bad != "" {
+		p.ask(MustFix, Recipe, base, "", evidence(dir.At), "client checkout: %s: give its container path", bad)
+		return
+	}
 	if !p.isMounted(text) {
 		what = "no extra_mount covers it: mount it"
 	}
 	p.ask(Confirm, Recipe, base, "readable", evidence(dir.At), "pinned client checkout: %s", what)
-	p.askVariable(base, text, dir.At)
 }
 
 func (p *porting) clientConfig() {

@@ -52,7 +52,7 @@ func TestClasses(t *testing.T) {
 				"resources.prefill_workers": "2", "resources.prefill_nodes": "10", "resources.decode_nodes": "8",
 				"resources.gpus_per_node": "4", "health_check.max_attempts": "300",
 			},
-			todos:  []string{"confirm srun_options: GEN 0 was launched with --cpus-per-task=72, which is not carried over"},
+			todos:  []string{"confirm srun_options: --cpus-per-task=72 is not carried over"},
 			silent: []string{"host list", "-n is"},
 		},
 		{ // an --export list with commas, bare names, quotes
@@ -65,7 +65,7 @@ func TestClasses(t *testing.T) {
 			},
 			todos: []string{
 				`note frontend.env.UCX_TLS: srun splits --export at every comma, so the old job got "cuda_ipc"`,
-				"confirm frontend.env: --export of frontend names LD_LIBRARY_PATH without a value",
+				"confirm frontend.env: --export names LD_LIBRARY_PATH without a value",
 				"confirm frontend.env.HF_TOKEN: looks like a secret",
 			},
 			silent: []string{"names PATH"},
@@ -113,7 +113,8 @@ func TestClasses(t *testing.T) {
 				"phase_timeout_seconds": "600.0", "max_workers": "4", "seed": "42", "trajectory_path": "/TODO/trajectories.jsonl",
 			},
 			todos: []string{
-				"confirm : the banner in client.log (lines 1 to 9) is incomplete", `note seed: the banner does not show "Seed"`,
+				"confirm : the banner in client.log (lines 1 to 9) is incomplete: confirm the default values of the settings " +
+					"that only the banner shows; fields: seed, send_conversation_routing_headers, use_dynamo_conv_aware_routing",
 				"must-fix trajectory_path: no artifact names the file",
 			},
 		},
@@ -135,7 +136,7 @@ func TestClasses(t *testing.T) {
 		},
 		{ // no output files
 			dir: "09-settle/c128", want: map[string]string{"settling_time_seconds": "240.0"},
-			todos: []string{"confirm settling_time_seconds: no output file shows", "confirm : agentperf: missing"},
+			todos: []string{"confirm settling_time_seconds: no output file shows", "note : agentperf: missing"},
 		},
 		{ // a dataset in two places, one in one place, a loop of links
 			dir: "10-datasets/c64", opt: Options{DatasetRoots: []string{classDir + "/10-datasets/data"}},

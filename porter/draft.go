@@ -18,12 +18,15 @@ type draft struct {
 	layout  layout
 	answers answers
 	asked   map[string]string // messages of questions by ID
+	groups  map[string]int    // indexes in res.Todos of questions that may get more fields and steps
+	joined  map[string]string // IDs of questions that were joined to another one, by its ID
 }
 
 func newDraft(version int, given answers) *draft {
 	return &draft{
 		res:    &Result{Schema: version, Answers: given.sorted()},
 		layout: newLayout(version), answers: given, asked: map[string]string{},
+		groups: map[string]int{}, joined: map[string]string{},
 	}
 }
 
@@ -114,6 +117,41 @@ func (d *draft) ask(kind TodoKind, file File, path, topic string, ev []Evidence,
 
 func evidence(ev ...Evidence) []Evidence { return ev }
 
+// askOnce adds a question about one decision, or the field and the steps of t to the question that was
+// asked about the same decision before. Both have the same kind and file.
+func (d *draft) askOnce(decision, topic string, t Todo) {
+	i, asked := d.groups[decision]
+	if !asked {
+		n := len(d.res.Todos)
+		if d.addTodo(topic, t); len(d.res.Todos) > n {
+			d.groups[decision] = n
+		}
+		return
+	}
+	old := &d.res.Todos[i]
+	for _, path := range t.touched() {
+		if have := old.touched(); !slices.Contains(have, path) {
+			old.Fields = append(have[:len(have):len(have)], path)
+		}
+	}
+	if id := questionID(t.File, t.Path, topic); id != old.ID {
+		d.joined[id] = old.ID
+	}
+	for _, s := range t.Steps {
+		if !slices.Contains(old.Steps, s) {
+			old.Steps = append(old.Steps, s)
+		}
+	}
+	for _, ev := range t.Evidence {
+		if len(old.Evidence) < maxEvidence && !slices.Contains(old.Evidence, ev) {
+			old.Evidence = append(old.Evidence, ev)
+		}
+	}
+}
+
+// maxEvidence bounds the places that one question shows.
+const maxEvidence = 16
+
 // addTodo adds a question, unless the same question was asked before.
 func (d *draft) addTodo(topic string, t Todo) {
 	t.Message = safetext.Clip(t.Message, 400)
@@ -180,6 +218,38 @@ func (d *draft) applyRemainingAnswers() {
 			d.addField(part)
 		}
 	}
+	d.answerGroups()
+}
+
+// answerGroups sets all fields of a question that an answer with a value was given to. A field that has an
+// answer of its own keeps it.
+func (d *draft) answerGroups() {
+	for _, t := range d.res.Todos {
+		v := d.answers.values[fieldKey(t.File, t.Path)]
+		if len(t.Fields) == 0 || v == nil || v.ID != t.ID {
+			continue
+		}
+		for _, path := range t.Fields {
+			i := slices.IndexFunc(d.res.Fields, func(f Field) bool { return f.File == t.File && f.Path == path })
+			if d.answers.values[fieldKey(t.File, path)] != nil || i < 0 {
+				continue
+			}
+			d.answers.values[fieldKey(t.File, path)] = &fieldAnswer{Answer: v.Answer, node: v.node, used: true}
+			f := d.res.Fields[i]
+			d.res.Fields = slices.Delete(d.res.Fields, i, i+1)
+			for _, part := range f.withAnswer(v) {
+				d.addField(part)
+			}
+		}
+	}
+}
+
+// touched returns the paths of the fields that a question is about.
+func (t Todo) touched() []string {
+	if len(t.Fields) > 0 || t.Path == "" {
+		return t.Fields
+	}
+	return []string{t.Path}
 }
 
 // closeAnswered closes the answered questions, starting at index from, and marks accepted fields.
@@ -190,25 +260,34 @@ func (d *draft) closeAnswered(from int) {
 	}
 	open := d.res.Todos[:from]
 	for _, t := range d.res.Todos[from:] {
-		key := fieldKey(t.File, t.Path)
-		v, hasValue := d.answers.values[key]
 		a, given := d.answers.byID[t.ID]
-		if i, hasField := at[key]; given && a.Accepted && hasField && !hasValue {
-			f := &d.res.Fields[i]
-			if f.Class == Missing && t.Kind == MustFix {
-				t.Message += "; a placeholder can't be accepted: give a value"
-				open = append(open, t)
-				continue
+		var accepted []*Field
+		values, placeholder := 0, false
+		for _, path := range t.touched() {
+			v, hasValue := d.answers.values[fieldKey(t.File, path)]
+			if hasValue && v.used {
+				values++
 			}
-			f.accept(a)
+			if i, hasField := at[fieldKey(t.File, path)]; hasField && !hasValue && a.Accepted {
+				f := &d.res.Fields[i]
+				accepted, placeholder = append(accepted, f), placeholder || f.Class == Missing && t.Kind == MustFix
+			}
 		}
-		if given || hasValue && v.used {
+		switch {
+		case placeholder:
+			t.Message += "; a placeholder can't be accepted: give a value"
+			open = append(open, t)
+			continue
+		case given || values > 0 && values == len(t.touched()):
 			d.res.Answered = append(d.res.Answered, t)
-		} else {
+		default:
 			open = append(open, t)
 		}
+		for _, f := range accepted {
+			f.accept(a)
+		}
 	}
-	d.res.Todos = open
+	d.res.Todos, d.groups = open, map[string]int{}
 }
 
 // noteUnusedAnswers adds a note for each answer that had no effect.
@@ -220,7 +299,7 @@ func (d *draft) noteUnusedAnswers() {
 		}
 	}
 	for _, a := range d.res.Answers {
-		if _, asked := d.asked[a.ID]; !asked && !set[a.ID] {
+		if _, asked := d.asked[a.ID]; !asked && d.joined[a.ID] == "" && !set[a.ID] {
 			d.ask(Note, "", "", "answer "+a.ID, nil,
 				"the answer to %s matches no question of this port; it is kept", safetext.Clip(a.ID, 200))
 		}
@@ -240,6 +319,7 @@ func (d *draft) Answer(path string) string {
 // Question implements [proof.Reasons].
 func (d *draft) Question(path, topic string) string {
 	id := questionID(Recipe, path, topic)
+	id = cmp.Or(d.joined[id], id)
 	if _, asked := d.asked[id]; asked {
 		return "question " + id
 	}

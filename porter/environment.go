@@ -51,19 +51,22 @@ func (e *environment) fields(vars []harness.Var) {
 	}
 }
 
-// askValue asks about the value of a variable.
+// askValue asks about the value of a variable. Processes with the same value share a question.
 func (e *environment) askValue(path, text string, v harness.Var) {
+	ask := func(kind TodoKind, topic, message string) {
+		e.askOnce(topic+" "+v.Name+"="+text, topic,
+			Todo{Kind: kind, File: Recipe, Path: path, Message: message, Evidence: evidence(v.At)})
+	}
 	if v.HasCommas {
-		e.ask(Note, Recipe, path, "commas", evidence(v.At),
-			"srun splits --export at every comma, so the old job got %q; the intended value %q is written", v.Truncated,
-			v.Value)
+		ask(Note, "commas", fmt.Sprintf("srun splits --export at every comma, so the old job got %q; "+
+			"the intended value %q is written", v.Truncated, v.Value))
 	}
 	if v.UnquotedSpace {
-		e.ask(Confirm, Recipe, path, "space", evidence(v.At),
+		ask(Confirm, "space",
 			"the value contains an unquoted space in the launch line: confirm that it is part of the value")
 	}
 	if secret.Is(v.Name, text) {
-		e.ask(Confirm, Recipe, path, "secret", evidence(v.At),
+		ask(Confirm, "secret",
 			"looks like a secret and is now in the recipe and the report: remove it before you share them")
 	}
 	e.askPath(path, text, v.At)
@@ -71,15 +74,22 @@ func (e *environment) askValue(path, text string, v harness.Var) {
 }
 
 // askPath asks about an absolute path in an engine config or an environment, and about an old
-// prefix that is not at the beginning of a value.
+// prefix that is not at the beginning of a value. There is one question about each path.
 func (p *porting) askPath(path, text string, at Evidence) {
-	if strings.HasPrefix(text, "/") {
-		p.ask(Confirm, Recipe, path, "readable", evidence(at),
-			"confirm that the compute containers can read this path; copy it if it belongs to another user")
+	ask := func(topic, message string) {
+		p.askOnce(topic+" "+text, topic,
+			Todo{Kind: Confirm, File: Recipe, Path: path, Message: message, Evidence: evidence(at)})
+	}
+	switch {
+	case !strings.HasPrefix(text, "/"):
+	case p.isMounted(text) || p.run.Params["CONTAINER_MOUNTS"].Text == "":
+		ask("readable", "confirm that the compute containers can read this path; copy it if it belongs to another user")
+	default:
+		ask("readable",
+			"no extra_mount covers this path, so only the image can contain it: confirm that it does, or mount it")
 	}
 	if old := p.rewrites.FindInside(text); old != "" {
-		p.ask(Confirm, Recipe, path, "inside", evidence(at),
-			"contains %s, but only prefixes are rewritten: correct it by hand if necessary", old)
+		ask("inside", fmt.Sprintf("contains %s, but only prefixes are rewritten: correct it by hand if necessary", old))
 	}
 }
 
@@ -87,9 +97,11 @@ func (p *porting) askPath(path, text string, at Evidence) {
 func (e *environment) askBareNames(l *harness.Launch) {
 	for _, v := range l.BareNames {
 		if !rules.IsDropped(v.Text) {
-			e.ask(Confirm, Recipe, e.base, "export "+v.Text, evidence(v.At),
-				"--export of %s names %s without a value; it came from the submitting shell: add it if it is needed", l.Name(),
-				safetext.Clip(v.Text, 60))
+			e.askOnce("export "+v.Text, "export "+v.Text, Todo{
+				Kind: Confirm, File: Recipe, Path: e.base, Evidence: evidence(v.At), Steps: []string{l.Name()},
+				Message: fmt.Sprintf("--export names %s without a value; it came from the submitting shell: add it if it is needed",
+					safetext.Clip(v.Text, 60)),
+			})
 		}
 	}
 }

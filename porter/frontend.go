@@ -1,7 +1,6 @@
 package porter
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,32 +186,11 @@ func (f *frontend) askEtcd() {
 	if l == nil {
 		return
 	}
-	f.askFlags(l)
 	for _, v := range l.Env {
 		if strings.HasPrefix(v.Name, "ETCD_") && !rules.IsDropped(v.Name) {
 			f.ask(Confirm, "", "", "etcd "+v.Name, evidence(v.At),
 				"etcd was started with %s, which a recipe can't set: check that the default is sufficient",
 				safetext.Clip(v.At.Raw, 80))
 		}
-	}
-}
-
-// askFlags asks about srun flags without a rule and about values that the new job does not use.
-// They are not carried over, since srun_options of a recipe apply to all steps.
-func (d *draft) askFlags(l *harness.Launch) {
-	for _, f := range l.Flags {
-		rule := rules.FlagOf(f.Name)
-		sized := l.Role != "" && (f.Name == "--nodes" || f.Name == "--ntasks") // reported by topology
-		what := "which is not carried over: add it to srun_options if all steps need it"
-		switch {
-		case rule.Action == "":
-		case rule.Action != rules.MustMatch || f.Value == rule.Expected || sized:
-			continue
-		default:
-			want := harness.Option{Name: f.Name, Value: rule.Expected}
-			what = fmt.Sprintf("but the new job uses %s: confirm that this is right", want)
-		}
-		d.ask(Confirm, Recipe, rules.SrunOptions, f.Name, evidence(l.OptionAt(f)),
-			"%s was launched with %s, %s", l.Name(), safetext.Clip(f.String(), 80), what)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
 	"github.com/agentperf/agentperf-tui/porter/rules"
+	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
@@ -93,14 +94,12 @@ func (p *porting) pathFromParams(base, variable, todo string, shown func(*harnes
 
 // askVariable asks about a shell variable in a value of the recipe.
 func (d *draft) askVariable(path, text string, ev Evidence) {
-	i := strings.IndexByte(text, '$')
-	if i < 0 || i+1 == len(text) {
-		return
-	}
-	c := text[i+1]
-	if c == '{' || c == '(' || c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
-		d.ask(Confirm, Recipe, path, "variable", evidence(ev),
-			"contains a shell variable, which is kept as text: replace it with its value")
+	if v := recipes.ShellVariable(text); v != "" {
+		d.askOnce("variable "+text, "variable", Todo{
+			Kind: Confirm, File: Recipe, Path: path, Evidence: evidence(ev),
+			Message: fmt.Sprintf("contains %s, which nothing expands; it is kept as text: replace it with its value",
+				safetext.Clip(v, 60)),
+		})
 	}
 }
 
@@ -187,9 +186,11 @@ func (p *porting) mountList() {
 	}
 	for _, l := range p.run.Launches.All() {
 		if l.Mounts.Value != "" && l.Mounts.Value != v.Text {
-			p.ask(Confirm, Recipe, field, l.Name(), evidence(l.OptionAt(l.Mounts)),
-				"%s was launched with the mounts %s, not with CONTAINER_MOUNTS: confirm which ones are right", l.Name(),
-				safetext.Clip(l.Mounts.Value, 120))
+			p.askOnce("mounts "+l.Mounts.Value, l.Name(), Todo{
+				Kind: Confirm, File: Recipe, Path: field, Evidence: evidence(l.OptionAt(l.Mounts)), Steps: []string{l.Name()},
+				Message: fmt.Sprintf("launched with the mounts %s, not with CONTAINER_MOUNTS: confirm which ones are right",
+					safetext.Clip(l.Mounts.Value, 120)),
+			})
 		}
 	}
 	list, given := p.rewrites.Mounts(v.Text), strings.Split(v.Text, ",")

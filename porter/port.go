@@ -109,6 +109,7 @@ func (p *porting) decideFields() {
 	p.jobFields()
 	(&topology{porting: p}).fields()
 	p.engineFields()
+	p.askFlags()
 	(&frontend{porting: p}).fields()
 	p.benchmarkFields()
 	p.mounts()
@@ -116,6 +117,7 @@ func (p *porting) decideFields() {
 	p.applyRemainingAnswers()
 	p.sortFields()
 	p.closeAnswered(0)
+	p.nameTouched()
 }
 
 // checkAndSort checks the files as they will be written, makes the proof, and sorts the questions.
@@ -141,10 +143,9 @@ const maxProblems = 50
 
 // consequences describes the effect of an artifact that can't be used.
 var consequences = map[string]string{
-	harness.JobParams:    "model, image, mounts and concurrency are placeholders",
-	harness.ClientScript: "the client checkout is a placeholder and other flags of the client are unknown",
-	harness.ClientLog:    "client settings that only the banner shows have fallback values",
-	harness.JobLog:       "environments and topology are placeholders",
+	harness.JobParams:    "there is a question about each value that only it shows",
+	harness.ClientScript: "the flags and the environment of the client are unknown: add to benchmark.env what it needs",
+	harness.JobLog:       "there is a question about each value that only it shows",
 	harness.Results:      "the settling time can't be read from the outputs",
 }
 
@@ -159,14 +160,17 @@ func (p *porting) askProblems() {
 	}
 	for _, a := range p.run.Artifacts {
 		what, hasEffect := consequences[a.Name]
-		if a.Problem == "" || !hasEffect && !a.Present {
-			continue
+		if a.Problem == "" || !hasEffect && !a.Present || a.Name == harness.ClientLog {
+			continue // workloadFields asks about a missing banner
 		}
-		text := a.Name + ": " + a.Problem
+		text, kind := a.Name+": "+a.Problem, Confirm
 		if hasEffect {
 			text += ": " + what
 		}
-		p.ask(Confirm, "", "", a.Name, evidence(Evidence{Artifact: a.Name}), "%s", text)
+		if hasEffect && a.Name != harness.ClientScript {
+			kind = Note // there are other questions about what is missing
+		}
+		p.ask(kind, "", "", a.Name, evidence(Evidence{Artifact: a.Name}), "%s", text)
 	}
 }
 
@@ -187,11 +191,6 @@ func (d *draft) askLines(artifact string, kind TodoKind, ps []harness.Problem) {
 
 func (p *porting) askBanners() {
 	best, all := p.run.Banner, p.run.Banners
-	if len(best.Values) > 0 && !best.Complete {
-		p.ask(Confirm, "", "", "banner", evidence(Evidence{Artifact: harness.ClientLog, Line: best.First}),
-			"the banner in client.log (lines %d to %d) is incomplete; missing settings have fallback values",
-			best.First, best.Last)
-	}
 	if len(all) > 1 {
 		var at []Evidence
 		for _, x := range all[:min(len(all), 8)] {

@@ -2,6 +2,7 @@ package porter
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,7 +14,8 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// RecipeYAML returns the recipe file, with a short comment at each field that a question is about.
+// RecipeYAML returns the recipe file, with a short comment at each field whose value
+// was not read or that a question is about.
 func (r *Result) RecipeYAML() ([]byte, error) {
 	if r.recipe != nil {
 		return r.recipe, nil
@@ -46,9 +48,22 @@ func (r *Result) render(file File, head string) ([]byte, error) {
 		}
 		insert(root, f, append(base[:len(base):len(base)], f.sub...), values)
 	}
+	asked := map[string]bool{}
 	for _, t := range r.Todos {
-		if t.File == file && t.Kind != Note {
-			addComment(values[t.Path], t)
+		for _, path := range t.touched() {
+			asked[path] = asked[path] || t.File == file && t.Kind != Note
+		}
+	}
+	for _, f := range r.Fields {
+		if f.File == file {
+			addComment(values[f.Path], f.comment(asked[f.Path]))
+		}
+	}
+	for _, t := range r.Todos {
+		for _, path := range t.touched() {
+			if t.File == file && t.Kind != Note {
+				addComment(values[path], t.comment())
+			}
 		}
 	}
 	var out bytes.Buffer
@@ -119,15 +134,38 @@ func copyValue(n *yaml.Node) *yaml.Node {
 	return c
 }
 
-// addComment adds a question to the comment of a value.
-func addComment(at [2]*yaml.Node, t Todo) {
-	key, value := at[0], at[1]
-	if key == nil {
-		return
+// comment returns the comment of a field: how its value was obtained, if it was not read. The reason is
+// left out if a question about the field gives it.
+func (f Field) comment(asked bool) string {
+	why := cmp.Or(f.Why, f.Rule)
+	if f.Class == Inferred {
+		why = cmp.Or(f.Rule, f.Why)
 	}
-	text := "TODO: " + safetext.Clip(t.Message, 110)
+	switch {
+	case f.Class == Copied || f.Class == Translated || f.Class == Missing && asked:
+		return ""
+	case f.Class == Missing:
+		return "placeholder: " + safetext.Clip(f.Rule, 110)
+	case asked || why == "" || why == "fallback":
+		return string(f.Class)
+	}
+	return string(f.Class) + ": " + safetext.Clip(why, 110)
+}
+
+// comment returns the comment of a field that a question is about.
+func (t Todo) comment() string {
+	text := "TODO: "
 	if t.Kind == MustFix {
-		text = "TODO must-fix: " + safetext.Clip(t.Message, 110)
+		text = "TODO must-fix: "
+	}
+	return text + safetext.Clip(t.Message, 110)
+}
+
+// addComment adds a text to the comment of a value.
+func addComment(at [2]*yaml.Node, text string) {
+	key, value := at[0], at[1]
+	if key == nil || text == "" {
+		return
 	}
 	where := &value.LineComment
 	if value.Kind != yaml.ScalarNode || strings.Contains(value.Value, "\n") {

@@ -266,8 +266,8 @@ func TestSampleDatasets(t *testing.T) {
 	)
 	text := workloadText(t, r)
 	for _, want := range []string{
-		"trajectory_path: /data/coding-agent-scenario_v2_500traj.jsonl\n",
-		"user_assignments_path: /data/500-sample-user-trajectory-assignments-20k.json\n",
+		"trajectory_path: /data/coding-agent-scenario_v2_500traj.jsonl # inferred: ",
+		"user_assignments_path: /data/500-sample-user-trajectory-assignments-20k.json # inferred: ",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("workload does not contain %q:\n%s", want, text)

@@ -226,7 +226,7 @@ func (t *topology) roleSize(r schema.Role, s *roleShape, perNode int) {
 	}
 }
 
-// askLaunch asks about repeated launches, unknown flags and problems of a launch line.
+// askLaunch asks about repeated launches and problems of a launch line.
 func (d *draft) askLaunch(path string, l *harness.Launch) {
 	if l.Starts > 1 {
 		var at []Evidence
@@ -236,7 +236,6 @@ func (d *draft) askLaunch(path string, l *harness.Launch) {
 		d.ask(Note, "", "", l.Name()+" launches", at,
 			"%s was launched %d times; the last launch (line %d) was used", l.Name(), l.Starts, l.Line)
 	}
-	d.askFlags(l)
 	for _, p := range l.Problems {
 		d.ask(Confirm, Recipe, path, l.Name()+" launch", evidence(l.At("", "", 0)), "%s", l.Name()+": "+p)
 	}

@@ -209,7 +209,7 @@ func TestParamsCases(t *testing.T) {
 			},
 			want: map[string]string{"model.path": "${ROOT}/M-NVFP4", "model.precision": "fp4"},
 			todos: []string{
-				"confirm model.path: contains a shell variable", "must-fix extra_mount: /data has no container path",
+				"confirm model.path: contains $", "must-fix extra_mount: /data has no container path",
 				"confirm benchmark.agentperf_client_dir: pinned client checkout: no extra_mount covers it",
 			},
 		},

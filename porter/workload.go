@@ -123,15 +123,36 @@ func (p *porting) fromBanner(key, label string, otherwise *yaml.Node, read func(
 	case shown == nil && read == nil:
 		p.setWorkload(key, otherwise, fixed("no artifact shows it"))
 	case shown == nil:
-		p.setWorkload(key, otherwise, fallback("the banner does not show "+label))
-		if len(p.run.Banner.Values) > 0 && !ok {
-			p.ask(Note, Workload, key, "fallback", nil, "the banner does not show %q: a fallback is written", label)
+		p.setWorkload(key, otherwise, fallback("no banner shows "+label))
+		if !ok {
+			p.askFallback(key)
 		}
 	case rule != "":
 		p.setWorkload(key, shown, translated(rule, "", v.At))
 	default:
 		p.setWorkload(key, shown, copied(v.At))
 	}
+}
+
+// askFallback asks about a key that the banner should show, once for all of them.
+func (p *porting) askFallback(key string) {
+	const decision = "banner"
+	b := p.run.Banner
+	t := Todo{Kind: Confirm, File: Workload, Fields: []string{key}}
+	topic := decision
+	switch i := slices.IndexFunc(p.run.Artifacts, func(a Artifact) bool { return a.Name == harness.ClientLog }); {
+	case len(b.Values) > 0 && b.Complete:
+		t.Message = fmt.Sprintf("the banner in client.log (lines %d to %d) does not show all settings", b.First, b.Last)
+	case len(b.Values) > 0:
+		t.Message = fmt.Sprintf("the banner in client.log (lines %d to %d) is incomplete", b.First, b.Last)
+	case i >= 0 && p.run.Artifacts[i].Problem != "":
+		topic, t.Message = harness.ClientLog, "client.log: "+p.run.Artifacts[i].Problem
+	default:
+		topic, t.Message = harness.ClientLog, "client.log shows no banner"
+	}
+	t.Evidence = evidence(Evidence{Artifact: harness.ClientLog, Line: b.First})
+	t.Message += ": confirm the default values of the settings that only the banner shows"
+	p.askOnce(decision, topic, t)
 }
 
 // askDisagreement asks about a key if the configuration and another source disagree.

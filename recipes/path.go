@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,25 @@ func Join(path, key string) string {
 		return key
 	}
 	return path + "." + key
+}
+
+// ShellVariable returns the shell variable or command substitution that a text contains; empty if it
+// contains none. Nothing expands them in a recipe.
+func ShellVariable(text string) string { return shellVariable.FindString(text) }
+
+var shellVariable = regexp.MustCompile(`\$(?:\{[^}]*\}?|\([^)]*\)?|[A-Za-z_]\w*)`)
+
+// ContainerPathProblem tells why a text can't be a path in a container; it returns an empty text for a path.
+func ContainerPathProblem(path string) string {
+	switch v := ShellVariable(path); {
+	case path == "":
+		return "no path is given"
+	case v != "":
+		return strconv.Quote(path) + " contains " + v + ", which nothing expands"
+	case !strings.HasPrefix(path, "/"):
+		return strconv.Quote(path) + " is not an absolute container path"
+	}
+	return ""
 }
 
 // SplitPath parses a path as [Join] writes it: keys separated by dots, list indices in brackets,

@@ -113,7 +113,24 @@ type Flag struct {
 	Action   Action
 	Why      string
 	Expected string // value in the new job, if it is always the same
+	// Same are the values that have the effect of the new job's; any other one must be confirmed. None:
+	// every value of a flag that the new job sets itself.
+	Same []string
 }
+
+// Covers reports whether the rule explains what becomes of a value, without a question.
+func (f Flag) Covers(value string) bool {
+	switch f.Action {
+	case "":
+		return false
+	case MustMatch:
+		return value == f.Expected
+	}
+	return f.Same == nil || slices.Contains(f.Same, value)
+}
+
+// ExportsAll reports whether an --export list passes the environment of the submitting shell on.
+func ExportsAll(list string) bool { return slices.Contains(strings.Split(list, ","), "ALL") }
 
 // The actions on flags, besides [Drop].
 const (
@@ -130,9 +147,14 @@ var flags = map[string]Flag{
 	"--mpi":                     {Action: MustMatch, Expected: "pmix"},
 	"--container-image":         {Action: Separate},
 	"--nodelist":                {Action: Managed, Why: "the nodes are those of the new allocation"},
-	"--cpu-bind":                {Action: Managed, Why: "srt-slurm sets the CPU binding of workers"},
-	"--oversubscribe":           {Action: Managed, Why: "srt-slurm sets it for workers"},
-	"--kill-on-bad-exit":        {Action: Managed, Why: "srt-slurm sets it for workers"},
+	"--cpu-bind": {
+		Action: Managed, Expected: "verbose,none", Same: []string{"none", "verbose,none", "quiet,none", "q,none", "v,none"},
+		Why: "srt-slurm sets the CPU binding of workers",
+	},
+	"--oversubscribe": {Action: Managed, Why: "srt-slurm sets it for workers"},
+	"--kill-on-bad-exit": {
+		Action: Managed, Expected: "1", Same: []string{"", "1"}, Why: "srt-slurm sets it for workers",
+	},
 	"--export":                  {Action: Separate},
 	"--container-mounts":        {Action: Separate},
 	"--job-name":                {Action: Managed, Why: "each step has its own name"},
@@ -141,6 +163,10 @@ var flags = map[string]Flag{
 	"--label":                   {Action: Drop, Why: "each step has its own log"},
 	"--container-name":          {Action: Drop, Why: "each step has its own container"},
 	"--unbuffered":              {Action: Drop, Why: "affects only how output is displayed"},
+	"--quiet":                   {Action: Drop, Why: "affects only the messages of srun"},
+	"--verbose":                 {Action: Drop, Why: "affects only the messages of srun"},
+	"--jobid":                   {Action: Managed, Why: "each step runs in the new job"},
+	"--no-container-entrypoint": {Action: MustMatch},
 }
 
 // FlagOf returns the rule for an srun flag by its long name. Action is empty for an unknown flag.

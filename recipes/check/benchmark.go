@@ -1,6 +1,10 @@
 package check
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+)
 
 func (c *checker) benchmark() {
 	r := c.r
@@ -17,8 +21,8 @@ func (c *checker) benchmark() {
 		switch {
 		case f.value == "":
 			c.report("agentperf-fields", f.path, "add it", "required by agentperf: the container path of %s", f.what)
-		case !strings.HasPrefix(f.value, "/"):
-			c.report("agentperf-fields", f.path, "start the path with /", "%q is not an absolute container path", f.value)
+		case recipes.ContainerPathProblem(f.value) != "":
+			c.report("agentperf-fields", f.path, "write the whole path, from /", "%s", recipes.ContainerPathProblem(f.value))
 		case !strings.HasPrefix(f.value, "/TODO/") && !mounted:
 			c.report("container-path", f.path, "add an extra_mount that contains it",
 				"no mount contains %s, so it may not exist in the container", f.value)
