@@ -2,6 +2,7 @@ package porter
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,6 +20,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // Answer answers a [Todo]: it sets the field's value or accepts the written one. A value may also
@@ -31,14 +33,17 @@ type Answer struct {
 
 // LoadAnswers reads a YAML or JSON mapping of question IDs to answers. An answer is a value,
 // {value: …} or {accepted: true}; {accepted: false} removes a stored answer. A value that is a
-// mapping must be given as {value: …}.
-func LoadAnswers(path string) ([]Answer, error) {
-	data, err := recipes.Read(path)
+// mapping must be given as {value: …}. The file may be a pipe.
+func LoadAnswers(ctx context.Context, path string) ([]Answer, error) {
+	data, err := smallfile.ReadStream(ctx, path, maxAnswers)
 	if err != nil {
 		return nil, fmt.Errorf("load answers: %w", err)
 	}
 	return parseAnswers(path, data)
 }
+
+// maxAnswers bounds a file of answers, in MiB.
+const maxAnswers = 4
 
 func parseAnswers(path string, data []byte) ([]Answer, error) {
 	top, err := yamldoc.Parse(data)

@@ -32,7 +32,7 @@ func (c answerCase) run(t *testing.T) {
 	if err := os.WriteFile(path, []byte(c.answers), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	given, err := LoadAnswers(path)
+	given, err := LoadAnswers(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,11 +192,11 @@ func TestLoadAnswersInvalid(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := LoadAnswers(path); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := LoadAnswers(t.Context(), path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
-	if _, err := LoadAnswers(filepath.Join(dir, "none")); err == nil {
+	if _, err := LoadAnswers(t.Context(), filepath.Join(dir, "none")); err == nil {
 		t.Error("no error for a missing file")
 	}
 }

@@ -50,12 +50,12 @@ With --tree, port every run directory below ROOT to a directory of its own below
 	fl.BoolVar(&f.opt.NoDefaultRewrites, "no-default-rewrites", false, "keep /lustre/ paths")
 	fl.StringVar(&f.opt.GPUType, "gpu-type", "", "GPU type of the nodes, such as gb300")
 	fl.IntVar(&f.opt.Schema, "schema", 2, "recipe layout, 2 or 1")
-	fl.StringVar(&f.answers, "answers", "", "YAML or JSON file of answers to open questions, by the ids in the report; "+
+	fl.StringVar(&f.answers, "answers", "", "YAML or JSON file, or pipe, of answers to open questions, by the ids in the report; "+
 		"they are kept with the recipe and reused when the run is ported again")
 	fl.BoolVar(&f.strict, "strict", false, "exit 1 if must-fix questions are open")
 	fl.BoolVar(&f.force, "force", false, "replace files that exist")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := f.read(); err != nil {
+		if err := f.read(cmd.Context()); err != nil {
 			return badInput(err)
 		}
 		single := len(args) == 1 && *out != "" && *workload != "" && *root == "" && *outDir == ""
@@ -74,7 +74,7 @@ With --tree, port every run directory below ROOT to a directory of its own below
 }
 
 // read parses the flags that are given as text.
-func (f *portFlags) read() error {
+func (f *portFlags) read(ctx context.Context) error {
 	for _, r := range f.rewrites {
 		from, to, ok := strings.Cut(r, "=")
 		if !ok || from == "" {
@@ -86,7 +86,7 @@ func (f *portFlags) read() error {
 		return nil
 	}
 	var err error
-	f.opt.Answers, err = porter.LoadAnswers(f.answers)
+	f.opt.Answers, err = porter.LoadAnswers(ctx, f.answers)
 	return err
 }
 

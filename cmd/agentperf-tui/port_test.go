@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,6 +57,10 @@ recipe:resources.gpu_type: {accepted: true}
 	}
 	if len(p.Answers) != 3 || len(p.Proof.Lines) != 4 || p.Proof.Problem != "" {
 		t.Errorf("answers %+v, %d launch lines compared, problem %q", p.Answers, len(p.Proof.Lines), p.Proof.Problem)
+	}
+	script := `exec "$0" port "$1" --out "$2/p.yaml" --workload-out "$2/q.yaml" --strict --answers <(cat "$3")`
+	if out, err := exec.Command("bash", "-c", script, program, sampleRun, dir, answers).CombinedOutput(); err != nil {
+		t.Errorf("answers from a pipe: %v\n%s", err, out)
 	}
 	if err := os.WriteFile(answers, []byte("recipe:resources.gpus_per_node: many\n"), 0o644); err != nil {
 		t.Fatal(err)

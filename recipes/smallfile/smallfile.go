@@ -5,6 +5,7 @@ package smallfile
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/google/renameio/v2"
 
@@ -38,6 +40,31 @@ func Open(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
+// ReadStream reads a regular file or a pipe, such as that of a shell's <(command), to its end. The limit
+// is that of [Read]. A read from a pipe ends when ctx ends.
+func ReadStream(ctx context.Context, path string, maxMiB int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case info.Mode()&fs.ModeNamedPipe != 0:
+		stop := context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Now()) }) // pipes support deadlines
+		defer stop()
+	case !info.Mode().IsRegular():
+		return nil, problem.Errorf(problem.NotAFile, "read %s: neither a regular file nor a pipe", path)
+	}
+	data, err := readAll(f, path, maxMiB)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("read %s: %w", path, ctx.Err())
+	}
+	return data, err
+}
+
 // Read reads a regular file of at most maxMiB MiB. For a larger file the error is [ErrTooLarge].
 func Read(path string, maxMiB int64) ([]byte, error) {
 	f, _, err := Open(path)
@@ -45,6 +72,10 @@ func Read(path string, maxMiB int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return readAll(f, path, maxMiB)
+}
+
+func readAll(f io.Reader, path string, maxMiB int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(f, maxMiB<<20+1))
 	if err == nil && int64(len(data)) > maxMiB<<20 {
 		err = fmt.Errorf("read %s: %w: the limit is %d MiB", path, ErrTooLarge, maxMiB)

@@ -1,7 +1,9 @@
 package smallfile
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -43,6 +45,71 @@ func TestRead(t *testing.T) {
 		if f, _, err := Open(path); err == nil || f != nil {
 			t.Errorf("%s is opened: %v", path, err)
 		}
+	}
+}
+
+func TestReadStream(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/file", []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(dir+"/fifo", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := ReadStream(t.Context(), dir+"/file", 1); err != nil || string(data) != "text" {
+		t.Errorf("a file: %q, %v", data, err)
+	}
+	if data, err := ReadStream(t.Context(), dir+"/fifo", 1); err != nil || len(data) > 0 {
+		t.Errorf("a pipe without a writer: %q, %v", data, err)
+	}
+	for path, want := range map[string]string{dir: "neither", "/dev/zero": "neither", dir + "/none": "no such file"} {
+		if _, err := ReadStream(t.Context(), path, 1); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+}
+
+// newPipe returns the path of the reading end of a pipe, and its writing end.
+func newPipe(t *testing.T) (path string, w *os.File) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(r.Close(), w.Close()); err != nil && !errors.Is(err, os.ErrClosed) {
+			t.Error(err)
+		}
+	})
+	return fmt.Sprintf("/proc/self/fd/%d", r.Fd()), w
+}
+
+func TestReadStreamOfPipe(t *testing.T) {
+	t.Parallel()
+	path, w := newPipe(t)
+	go func() {
+		_, err := w.WriteString("first ")
+		if err == nil {
+			_, err = w.WriteString("second")
+		}
+		if err = errors.Join(err, w.Close()); err != nil {
+			t.Error(err)
+		}
+	}()
+	if data, err := ReadStream(t.Context(), path, 1); err != nil || string(data) != "first second" {
+		t.Errorf("a pipe: %q, %v", data, err)
+	}
+	path, long := newPipe(t)
+	go func() { _, _ = long.Write(make([]byte, 2<<20)) }() // fails when the pipe is closed
+	if _, err := ReadStream(t.Context(), path, 1); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("2 MiB: %v", err)
+	}
+	path, _ = newPipe(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := ReadStream(ctx, path, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("a pipe that is never closed: %v", err)
 	}
 }
 
