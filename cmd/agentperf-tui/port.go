@@ -50,7 +50,7 @@ With --tree, port every run directory below ROOT to a directory of its own below
 	fl.BoolVar(&f.opt.NoDefaultRewrites, "no-default-rewrites", false, "keep /lustre/ paths")
 	fl.StringVar(&f.opt.GPUType, "gpu-type", "", "GPU type of the nodes, such as gb300")
 	fl.IntVar(&f.opt.Schema, "schema", 2, "recipe layout, 2 or 1")
-	fl.StringVar(&f.answers, "answers", "", "YAML or JSON file, or pipe, of answers to open questions, by the ids in the report; "+
+	fl.StringVar(&f.answers, "answers", "", "YAML or JSON file or pipe of answers to open questions, by the ids in the report; "+
 		"they are kept with the recipe and reused when the run is ported again")
 	fl.BoolVar(&f.strict, "strict", false, "exit 1 if must-fix questions are open")
 	fl.BoolVar(&f.force, "force", false, "replace files that exist")

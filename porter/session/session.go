@@ -185,8 +185,21 @@ func (Session) Excerpt(ctx context.Context, path string, line, column, length in
 func (s Session) recordPath() string { return filepath.Join(s.StateDir, "ported") }
 
 // Recent returns the directories that were ported and still exist, the latest first. Those on a
-// file system that does not respond within a second are included.
+// file system that does not respond within a second are included. A path below the current
+// directory is relative to it; all others are absolute.
 func (s Session) Recent(ctx context.Context) ([]string, error) {
+	dirs, err := s.recorded(ctx)
+	here, herr := os.Getwd()
+	for i, dir := range dirs {
+		if rel, err := filepath.Rel(here, dir); herr == nil && err == nil && filepath.IsLocal(rel) {
+			dirs[i] = rel
+		}
+	}
+	return dirs, err
+}
+
+// recorded returns the absolute paths of [Session.Recent].
+func (s Session) recorded(ctx context.Context) ([]string, error) {
 	if s.StateDir == "" {
 		return nil, nil
 	}
@@ -225,7 +238,7 @@ func (s Session) record(ctx context.Context, dir string) {
 	if s.StateDir == "" || err != nil || strings.ContainsRune(abs, '\n') {
 		return
 	}
-	dirs, err := s.Recent(ctx)
+	dirs, err := s.recorded(ctx)
 	if err != nil || os.MkdirAll(s.StateDir, 0o755) != nil {
 		return
 	}

@@ -85,6 +85,28 @@ func TestRecent(t *testing.T) {
 	}
 }
 
+// TestRecentHere checks that directories below the current one are relative.
+func TestRecentHere(t *testing.T) {
+	here, other := t.TempDir(), t.TempDir()
+	if err := os.Mkdir(filepath.Join(here, "bm"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(here)
+	s := Session{StateDir: t.TempDir()}
+	for _, dir := range []string{other, "bm", "."} {
+		s.record(t.Context(), dir)
+	}
+	if got, err := s.Recent(t.Context()); err != nil || !slices.Equal(got, []string{".", "bm", other}) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	s.record(t.Context(), other) // paths are recorded as absolute ones
+	t.Chdir(other)
+	want := []string{".", here, filepath.Join(here, "bm")}
+	if got, err := s.Recent(t.Context()); err != nil || !slices.Equal(got, want) {
+		t.Errorf("from another directory: %v, %v", got, err)
+	}
+}
+
 func TestList(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

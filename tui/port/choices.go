@@ -1,6 +1,9 @@
 package port
 
-import "strings"
+import (
+	"path/filepath"
+	"strings"
+)
 
 // choice is a row of the list of directories.
 type choice struct {
@@ -8,8 +11,8 @@ type choice struct {
 	path string
 }
 
-// listChoices returns the choices for a typed path: runs below it, then directories, then
-// earlier ports.
+// listChoices returns the choices for a typed path: runs below it, then directories, then earlier
+// ports. Before a path is typed, earlier ports are first, but those of other places follow the runs.
 func listChoices(typed string, dirs, runs, recent []string) []choice {
 	var out []choice
 	seen := map[string]bool{}
@@ -19,16 +22,20 @@ func listChoices(typed string, dirs, runs, recent []string) []choice {
 			out = append(out, choice{kind, path})
 		}
 	}
-	if typed == "" {
+	addRecent := func(elsewhere bool) {
 		for _, r := range recent {
-			add("recent", r)
+			if typed == "" && filepath.IsAbs(r) == elsewhere {
+				add("recent", r)
+			}
 		}
 	}
+	addRecent(false)
 	for _, r := range runs {
 		if strings.HasPrefix(r, strings.TrimPrefix(typed, "./")) || strings.HasPrefix(r, typed) {
 			add("run", r)
 		}
 	}
+	addRecent(true)
 	base, prefix := splitPath(typed)
 	for _, d := range dirs {
 		if strings.HasPrefix(d, prefix) && (prefix != "" || !strings.HasPrefix(d, ".")) && !seen[base+d] {

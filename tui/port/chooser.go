@@ -27,6 +27,7 @@ type chooser struct {
 	rows    []choice
 	cursor  int
 	err     error // of the last port
+	accept  bool  // enter was pressed while the listing was loading
 }
 
 // directoryListing is a directory with its subdirectories and the runs below it.
@@ -106,6 +107,9 @@ func (m listedMsg) apply(s *Screen) tea.Cmd {
 	l.pending--
 	l.runs, l.dirs, l.err = append(l.runs, m.runs...), append(l.dirs, m.dirs...), cmp.Or(m.err, l.err)
 	s.chooser.updateRows()
+	if s.chooser.accept && l == s.chooser.listing && l.pending == 0 {
+		return s.chooser.acceptRow()
+	}
 	return nil
 }
 
@@ -120,7 +124,10 @@ func (c *chooser) updateRows() {
 	c.move(0)
 }
 
-func (c *chooser) move(by int) { c.cursor = max(min(c.cursor+by, len(c.rows)-1), 0) }
+func (c *chooser) move(by int) {
+	c.cursor = max(min(c.cursor+by, len(c.rows)-1), 0)
+	c.accept = c.accept && by == 0
+}
 
 func (c *chooser) keys() []key.Binding {
 	return []key.Binding{selectKey, completeKey, chooserUpKey, chooserDownKey, escKey}
@@ -155,14 +162,16 @@ func (c *chooser) paste(text string) tea.Cmd {
 }
 
 func (c *chooser) handleInput() tea.Cmd {
-	c.cursor, c.err = 0, nil
+	c.cursor, c.err, c.accept = 0, nil, false
 	c.updateRows()
 	return c.loadListing()
 }
 
-// acceptRow opens the selected directory, or ports the selected run.
+// acceptRow opens the selected directory, or ports the selected run. Before the current directory is
+// listed, it waits for that, so that the first row is the same however fast the keys are pressed.
 func (c *chooser) acceptRow() tea.Cmd {
-	if len(c.rows) == 0 {
+	c.accept = c.path.Value() == "" && c.cursor == 0 && c.listing.pending > 0
+	if len(c.rows) == 0 || c.accept {
 		return nil
 	}
 	row := c.rows[c.cursor]

@@ -23,7 +23,8 @@ type Engine interface {
 	FindRuns(ctx context.Context, root string, depth int) ([]string, error)
 	// List lists the names of the directories in a directory, at most some thousands.
 	List(ctx context.Context, dir string) ([]string, error)
-	// Recent lists the run directories of earlier ports, the latest first.
+	// Recent lists the run directories of earlier ports, the latest first. Paths below the current
+	// directory are relative.
 	Recent(ctx context.Context) ([]string, error)
 	// Excerpt reads the part of a file that evidence refers to.
 	Excerpt(ctx context.Context, path string, line, column, length int) (session.Excerpt, error)

@@ -31,8 +31,14 @@ func TestListChoices(t *testing.T) {
 			t.Errorf("%q: %s\nwant %s", c.typed, strings.Join(got, ", "), c.want)
 		}
 	}
-	if got := listChoices("", nil, nil, []string{"/x"}); len(got) != 1 || got[0] != (choice{"recent", "/x"}) {
-		t.Errorf("empty path: %v", got)
+	var got []string
+	recent := []string{"/x/c8", "bm_b/c64", "/y/c8"}
+	for _, row := range listChoices("", []string{"bm_a", "bm_b"}, []string{"bm_a/c64", "bm_b/c64"}, recent) {
+		got = append(got, row.kind+" "+row.path)
+	}
+	want := "recent bm_b/c64, run bm_a/c64, recent /x/c8, recent /y/c8, directory bm_a, directory bm_b"
+	if strings.Join(got, ", ") != want {
+		t.Errorf("empty path: %s\nwant %s", strings.Join(got, ", "), want)
 	}
 }
 

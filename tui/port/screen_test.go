@@ -382,6 +382,27 @@ func TestPortErrorsAreShown(t *testing.T) {
 	}
 }
 
+// Enter opens the first run of the current directory, even if it is pressed before the directory is
+// listed and an earlier port of another place is shown.
+func TestEnterBeforeListing(t *testing.T) {
+	t.Parallel()
+	s := New(directoryEngine{&sampleEngine{}}, ui.NewTheme(true), "")
+	defer s.Close()
+	s.SetSize(80, 20)
+	start := s.Init()
+	s.Update(recentMsg{dirs: []string{"/old/bm_z/c32"}})
+	if cmd := s.Update(frametest.Keys("enter")[0]); cmd != nil || s.stage != choosing {
+		t.Fatalf("enter opened %v before the listing", s.chooser.rows)
+	}
+	drive(s, start)
+	if s.chooser.err == nil || !strings.Contains(s.chooser.err.Error(), "port results/bm_a/c64") {
+		t.Errorf("enter ported another directory: %v", s.chooser.err)
+	}
+	if s.chooser.accept {
+		t.Error("the key is still pending")
+	}
+}
+
 // blockedEngine is an engine whose calls block until they are cancelled.
 type blockedEngine struct{}
 
