@@ -67,7 +67,7 @@ type Options struct {
 	Program   string // default: this executable
 	// PortReports finds the port report of a recipe: a recipe with open questions is not
 	// submitted, and the report is copied to the run directory. It may be nil.
-	PortReports submit.PortReports
+	PortReports draft.PortReports
 }
 
 // New resolves the user's directories and reads the configuration. An unreadable or
@@ -110,7 +110,9 @@ func New(opt Options) (*Engine, error) {
 	every := time.Duration(c.QueueSeconds * float64(time.Second))
 	status := runs.NewResolver(&slurm.Queue{Dir: paths.State, Interval: every, Now: opt.Now}, opt.Now, host)
 	e.Store, e.Watcher = runs.New(e.registry, status), watch.New(status, opt.Now)
-	e.Drafts = draft.New(draft.Options{Getenv: opt.Getenv, Now: opt.Now, Host: host, State: paths.State})
+	e.Drafts = draft.New(draft.Options{
+		Getenv: opt.Getenv, Now: opt.Now, Host: host, State: paths.State, PortReports: opt.PortReports,
+	})
 	e.Submitter = submit.New(submit.Options{
 		Registry: e.registry, Files: e.Drafts, State: paths.State, Output: paths.Output, Host: host, Now: opt.Now,
 		Program: opt.Program, ProgramsDir: c.ProgramsDir, Version: opt.Version,

@@ -2,7 +2,6 @@ package porter
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"reflect"
@@ -11,39 +10,62 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/agentperf/agentperf-tui/recipes"
-	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// OpenMustFix returns the open must-fix questions of a ported recipe. A question is open if it has
-// no answer and the files still hold the value that the port wrote. A recipe without a stored
-// report has none. If workload is empty, no workload file is read, and the questions about it count
-// as open.
-func OpenMustFix(recipe, workload string) ([]Todo, error) {
-	p, err := LoadProvenance(ProvenancePath(recipe))
+// OpenQuestions returns the open questions of the port of a recipe, with canonical paths. A question
+// is open if it has no answer and the files still have the value that the port wrote. A recipe
+// without a stored report has none. If w is nil, all questions about the workload count as open.
+func OpenQuestions(r *recipes.Recipe, w *recipes.Workload) ([]Todo, error) {
+	file, _ := recipes.SplitSelector(r.File)
+	p, err := loadQuestions(ProvenancePath(file))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	current := map[File]map[string]any{}
-	if current[Recipe], err = loadValues(recipe, recipes.ParseRecipe); err == nil && workload != "" {
-		current[Workload], err = loadValues(workload, recipes.ParseWorkload)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("check for open questions: %w", err)
+	current := map[File]map[string]any{Recipe: decodeLeaves(r.Leaves())}
+	if w != nil {
+		current[Workload] = decodeLeaves(w.Leaves())
 	}
 	var open []Todo
 	for _, t := range p.Todos {
-		if t.Kind == MustFix && !p.editedSince(t, current) {
+		if t.Kind != Note && !p.editedSince(t, current) {
+			_, t.Path = questionField(t.ID)
 			open = append(open, t)
 		}
 	}
 	return open, nil
 }
 
+// questions is the part of a [Provenance] that is needed to find open questions. Reading only this
+// part is faster.
+type questions struct {
+	Version int
+	Fields  []struct {
+		File  File
+		Path  string `json:"canonical"`
+		Value string
+	}
+	Todos []Todo
+}
+
+func loadQuestions(path string) (questions, error) {
+	var p questions
+	err := loadReport(path, &p, &p.Version)
+	return p, err
+}
+
+func decodeLeaves(leaves []recipes.Leaf) map[string]any {
+	out := make(map[string]any, len(leaves))
+	for _, l := range leaves {
+		out[l.Canonical] = l.Decoded()
+	}
+	return out
+}
+
 // editedSince reports whether the values that a question is about were edited after the port.
-func (p *Provenance) editedSince(t Todo, current map[File]map[string]any) bool {
+func (p *questions) editedSince(t Todo, current map[File]map[string]any) bool {
 	file, path := questionField(t.ID)
 	values := current[file]
 	if path == "" || values == nil {
@@ -78,30 +100,4 @@ func decodeYAML(text string) any {
 		return text
 	}
 	return v
-}
-
-// parsedFile is a recipe or a workload.
-type parsedFile interface {
-	comparable
-	Leaves() []recipes.Leaf
-}
-
-// loadValues reads a file and decodes its leaves. Keys are canonical paths.
-func loadValues[F parsedFile](
-	path string, parse func(string, []byte) (F, recipes.Diagnostics),
-) (map[string]any, error) {
-	data, err := recipes.Read(path)
-	if err != nil {
-		return nil, err
-	}
-	var none F
-	f, found := parse(path, data)
-	if f == none {
-		return nil, problem.New(problem.RecipeInvalid, found[0].String())
-	}
-	out := map[string]any{}
-	for _, l := range f.Leaves() {
-		out[l.Canonical] = l.Decoded()
-	}
-	return out, nil
 }

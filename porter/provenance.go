@@ -123,32 +123,29 @@ const maxProvenance = 64
 
 // LoadProvenance reads a stored report. The error is an [fs.ErrNotExist] if there is none.
 func LoadProvenance(path string) (*Provenance, error) {
-	data, err := smallfile.Read(path, maxProvenance)
-	if err != nil {
-		return nil, fmt.Errorf("load port report: %w", err)
-	}
-	return parseProvenance(path, data)
-}
-
-func parseProvenance(path string, data []byte) (*Provenance, error) {
 	var p Provenance
-	if err := unmarshalReport(path, data, &p, &p.Version); err != nil {
+	if err := loadReport(path, &p, &p.Version); err != nil {
 		return nil, err
 	}
 	return &p, nil
 }
 
-// loadAnswers reads only the answers of a stored report, which is faster.
-func loadAnswers(path string) ([]Answer, error) {
+// loadReport reads a stored report, or a part of it, and checks its version.
+func loadReport(path string, p any, version *int) error {
 	data, err := smallfile.Read(path, maxProvenance)
 	if err != nil {
-		return nil, fmt.Errorf("load port report: %w", err)
+		return fmt.Errorf("load port report: %w", err)
 	}
+	return unmarshalReport(path, data, p, version)
+}
+
+// loadAnswers reads only the answers of a stored report, which is faster.
+func loadAnswers(path string) ([]Answer, error) {
 	var p struct {
 		Version int
 		Answers []Answer
 	}
-	err = unmarshalReport(path, data, &p, &p.Version)
+	err := loadReport(path, &p, &p.Version)
 	return p.Answers, err
 }
 

@@ -19,7 +19,7 @@ func checkCmd(a *app) *cobra.Command {
 		Use: "check [RECIPE]", Short: "Check a recipe and its workload", Args: usage(cobra.MaximumNArgs(1)),
 		Long: `Check a recipe and its workload. Print each finding with file:line:col, the phase
 timeout rule for each concurrency level, an upper bound on the run time, open
-placeholders, and the values from the cluster file. A file with several recipes (base
+placeholders and questions of a port, and the values from the cluster file. A file with several recipes (base
 and override_*, or a sweep) is checked recipe by recipe; file.yaml:override_x selects
 one.
 
@@ -126,8 +126,12 @@ func (a *app) checkText(p *engine.Pair) error {
 		a.say("  %s\n", safetext.Clean(fmt.Sprintf("%s: %q → %q (%s)", c.Field, c.From, c.To, c.Origin)))
 	}
 	ds := p.Report.Diagnostics
-	return a.say("%s, %s, %s\n", ui.Plural(ds.Errors(), "error"),
+	summary := fmt.Sprintf("%s, %s, %s", ui.Plural(ds.Errors(), "error"),
 		ui.Plural(ds.Warnings(), "warning"), ui.Plural(p.Report.Todos, "open placeholder"))
+	if n := p.Report.Questions; n > 0 {
+		summary += ", " + ui.Plural(n, "open must-fix question") + " of the port"
+	}
+	return a.say("%s\n", summary)
 }
 
 func timeoutLine(t recipes.TimeoutCheck, several bool) string {
@@ -159,11 +163,13 @@ type checked struct {
 	Timeouts    []recipes.TimeoutCheck `json:"timeouts"`
 	Estimate    *check.Estimate        `json:"estimate"`
 	Todos       int                    `json:"todos"`
+	Questions   int                    `json:"questions"`
 }
 
 func document(name string, p *engine.Pair) checked {
 	doc := checked{
 		OK: p.Report.OK(), Recipe: name, Estimate: p.Report.Estimate, Todos: p.Report.Todos,
+		Questions:   p.Report.Questions,
 		Changes:     append([]recipes.Change{}, p.Changes...),
 		Diagnostics: append(recipes.Diagnostics{}, p.Report.Diagnostics...),
 		Timeouts:    append([]recipes.TimeoutCheck{}, p.Report.Timeouts...),

@@ -10,6 +10,8 @@ import (
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/porter/tree"
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/check"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
@@ -50,7 +52,7 @@ With --tree, port every run directory below ROOT to a directory of its own below
 	fl.BoolVar(&f.opt.NoDefaultRewrites, "no-default-rewrites", false, "keep /lustre/ paths")
 	fl.StringVar(&f.opt.GPUType, "gpu-type", "", "GPU type of the nodes, such as gb300")
 	fl.IntVar(&f.opt.Schema, "schema", 2, "recipe layout, 2 or 1")
-	fl.StringVar(&f.answers, "answers", "", "YAML or JSON file or pipe of answers to open questions, by the ids in the report; "+
+	fl.StringVar(&f.answers, "answers", "", "YAML or JSON file or pipe with answers, by the ids in the report; "+
 		"they are kept with the recipe and reused when the run is ported again")
 	fl.BoolVar(&f.strict, "strict", false, "exit 1 if must-fix questions are open")
 	fl.BoolVar(&f.force, "force", false, "replace files that exist")
@@ -135,12 +137,15 @@ type portReports struct{}
 // Report returns the path of the report of a recipe.
 func (portReports) Report(recipe string) string { return porter.ProvenancePath(recipe) }
 
-// Open lists the must-fix questions without an answer.
-func (portReports) Open(recipe, workload string) ([]string, error) {
-	todos, err := porter.OpenMustFix(recipe, workload)
-	open := make([]string, 0, len(todos))
+// Questions lists the open questions of a port.
+func (portReports) Questions(r *recipes.Recipe, w *recipes.Workload) ([]check.Question, error) {
+	todos, err := porter.OpenQuestions(r, w)
+	open := make([]check.Question, 0, len(todos))
 	for _, t := range todos {
-		open = append(open, t.Message)
+		open = append(open, check.Question{
+			ID: t.ID, MustFix: t.Kind == porter.MustFix, InWorkload: t.File == porter.Workload, Path: t.Path,
+			Message: t.Message,
+		})
 	}
 	return open, err
 }

@@ -4,13 +4,16 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/recipes"
 )
 
 // inProcess runs a command line in this process.
@@ -68,6 +71,59 @@ recipe:resources.gpu_type: {accepted: true}
 	_, errs := mustRun(t, 2, append(args, "--answers", answers)...)
 	if !strings.Contains(errs, "invalid value many; must be of type int") {
 		t.Errorf("stderr %q", errs)
+	}
+}
+
+// The open questions of a port are findings of check, and a submission is refused as check says.
+func TestCheckListsQuestionsOfPort(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	run := filepath.Join(dir, "bm", "c1010")
+	if err := os.CopyFS(run, os.DirFS(sampleRun)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(run, "job.log")); err != nil {
+		t.Fatal(err)
+	}
+	recipe, workload := filepath.Join(dir, "r.yaml"), filepath.Join(dir, "w.yaml")
+	mustRun(t, 0, "port", run, "--out", recipe, "--workload-out", workload)
+	report, err := porter.LoadProvenance(porter.ProvenancePath(recipe))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc checked
+	check := func(flags ...string) {
+		t.Helper()
+		out, _ := mustRun(t, 1, append([]string{"check", recipe, "--workload", workload, "--json"}, flags...)...)
+		doc = checked{}
+		if err := json.Unmarshal([]byte(out), &doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check()
+	open := map[porter.TodoKind]int{}
+	for _, q := range report.Todos {
+		open[q.Kind]++
+		found := slices.ContainsFunc(doc.Diagnostics, func(d recipes.Diagnostic) bool {
+			return strings.Contains(d.Message, q.Message) && strings.Contains(d.Fix, "answer "+q.ID+" in") &&
+				(d.Severity == recipes.Error) == (q.Kind == porter.MustFix)
+		})
+		if found == (q.Kind == porter.Note) {
+			t.Errorf("%s question %s is a finding: %v", q.Kind, q.ID, found)
+		}
+	}
+	if n := open[porter.MustFix]; doc.Todos != 2 || doc.Questions != n-2 || n < 8 {
+		t.Errorf("%d placeholders and %d questions of %d", doc.Todos, doc.Questions, n)
+	}
+	before := doc.Questions
+	check("--set", "resources.gpus_per_node=8")
+	if doc.Questions != before-1 {
+		t.Errorf("%d questions after an edit that answers one of %d", doc.Questions, before)
+	}
+	text, _ := mustRun(t, 1, "check", recipe, "--workload", workload)
+	want := fmt.Sprintf("2 open placeholders, %d open must-fix questions of the port\n", before)
+	if !strings.HasSuffix(text, want) {
+		t.Errorf("check ends with %q, want %q", text[max(len(text)-100, 0):], want)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // CheckText checks the text of a run's files in an editor. From disk it reads only the
-// cluster file.
+// cluster file and the report of a port.
 func (d *Drafts) CheckText(ctx context.Context, t Draft) (*Pair, error) {
 	return d.checkText(ctx, t, check.Host{})
 }
@@ -41,7 +41,9 @@ func (d *Drafts) checkText(ctx context.Context, t Draft, host check.Host) (*Pair
 		p.Workload, ds = recipes.ParseWorkload(t.WorkloadPath, t.Workload)
 		found = append(found, ds...)
 	}
-	p.Report = check.Run(check.Files{Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster}, host)
+	p.Report = check.Run(check.Files{
+		Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster, Questions: d.questions(p),
+	}, host)
 	if p.Recipe != nil {
 		for _, g := range plan.Omissions(p.Recipe, nil) {
 			text := "not supported in plans of this program: " + g.Reason

@@ -22,6 +22,8 @@ type Options struct {
 	Now    func() time.Time
 	Host   string // the name of this machine
 	State  string // the user's state directory
+	// PortReports finds the questions of ported recipes; nil: no recipe was ported.
+	PortReports PortReports
 }
 
 // Drafts reads and writes the files of runs. Create it with [New].

@@ -31,7 +31,7 @@ type Options struct {
 	Version      string
 	Host         string // name of this host
 	Now          func() time.Time
-	PortReports  PortReports // nil: no recipe was ported
+	PortReports  draft.PortReports // copied to the run directory; nil: no recipe was ported
 }
 
 // Submitter plans and submits runs. Use [New] to create one.
@@ -121,15 +121,6 @@ func (s *Submitter) newRecord(p *draft.Pair, pl *plan.Plan) (rundir.Record, erro
 var errPlaceholders = problem.New(problem.PlaceholderOpen,
 	"submit: the files have open placeholders; replace them, or pass --allow-todo")
 
-// PortReports gives access to the reports of ported recipes.
-type PortReports interface {
-	// Report returns the path of the report of a recipe, which may not exist.
-	Report(recipe string) string
-	// Open returns the unanswered must-fix questions of a port. A recipe without a report has
-	// none. workload is empty if only the compute nodes have it.
-	Open(recipe, workload string) ([]string, error)
-}
-
 // Gate returns an error if a planned pair can't be submitted: [ErrInvalid] if the files have
 // errors, or one for a missing dataset of a local run. Open placeholders and must-fix
 // questions of a port are errors unless allowTodo is set.
@@ -139,25 +130,16 @@ func (s *Submitter) Gate(p *draft.Pair, pl *plan.Plan, allowTodo bool) error {
 		return ErrInvalid
 	case p.Report.Todos > 0 && !allowTodo:
 		return errPlaceholders
+	case p.Report.Questions > 0 && !allowTodo:
+		return problem.Errorf(problem.QuestionUnanswered, "submit: %d must-fix questions of the port are open (first: %s); "+
+			"answer them, or pass --allow-todo", p.Report.Questions, p.Report.FirstQuestion())
 	}
 	if pl.Target == plan.Local {
 		if err := checkDatasetsExist(p, pl); err != nil {
 			return err
 		}
 	}
-	if allowTodo || s.opt.PortReports == nil {
-		return nil
-	}
-	workload := "" // only the compute nodes have one
-	if p.Workload != nil {
-		workload = p.Workload.File
-	}
-	open, err := s.opt.PortReports.Open(p.Recipe.File, workload)
-	if err == nil && len(open) > 0 {
-		err = problem.Errorf(problem.QuestionUnanswered, "submit: %d must-fix questions of the port are open (first: %s); "+
-			"answer them, or pass --allow-todo", len(open), open[0])
-	}
-	return err
+	return nil
 }
 
 // PlanOptions selects the target and the size of a run.

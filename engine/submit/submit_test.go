@@ -1,8 +1,6 @@
 package submit
 
 import (
-	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -10,44 +8,34 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
-// reports are port reports that all have these open questions.
-type reports []string
-
-func (reports) Report(recipe string) string { return recipe + ".report" }
-
-func (r reports) Open(_, workload string) ([]string, error) {
-	if workload != "" {
-		return nil, errors.New("no workload was given")
-	}
-	return r, nil
-}
-
 // Open questions of a port prevent a submission to any target.
 func TestGateRejectsOpenQuestions(t *testing.T) {
 	t.Parallel()
 	_, s := bench(t)
 	p, pl := pairFor(t, s)
 	for _, c := range []struct {
-		name      string
-		reports   PortReports
-		todos     int
-		allowTodo bool
-		want      string
+		name             string
+		todos, questions int
+		allowTodo        bool
+		want             string
 	}{
-		{"no port", nil, 0, false, ""},
-		{"all questions answered", reports{}, 0, false, ""},
-		{
-			"open questions",
-			reports{"give the GPUs", "give the nodes"},
-			0, false,
-			"2 must-fix questions of the port are open (first: give the GPUs)",
-		},
-		{"open questions, allowed", reports{"give the GPUs"}, 0, true, ""},
-		{"placeholders", reports{}, 1, false, "open placeholders"},
-		{"placeholders, allowed", reports{}, 1, true, ""},
+		{"no port, or all questions answered", 0, 0, false, ""},
+		{"open questions", 0, 2, false, "2 must-fix questions of the port are open (first: give the GPUs)"},
+		{"open questions, allowed", 0, 1, true, ""},
+		{"placeholders", 1, 0, false, "open placeholders"},
+		{"both", 1, 1, false, "open placeholders"},
+		{"both, allowed", 1, 1, true, ""},
 	} {
-		s.opt.PortReports, p.Report.Todos = c.reports, c.todos
-		p.Report.Diagnostics = slices.Repeat(recipes.Diagnostics{{Severity: recipes.Error}}, c.todos)
+		p.Report.Todos, p.Report.Questions = c.todos, c.questions
+		p.Report.Diagnostics = recipes.Diagnostics{{Severity: recipes.Warning, Rule: "port-question"}}
+		for range c.todos {
+			p.Report.Diagnostics = append(p.Report.Diagnostics, recipes.Diagnostic{Severity: recipes.Error, Rule: "todo"})
+		}
+		for range c.questions {
+			p.Report.Diagnostics = append(p.Report.Diagnostics, recipes.Diagnostic{
+				Severity: recipes.Error, Rule: "port-question", Message: "give the GPUs",
+			})
+		}
 		for _, target := range []plan.Target{plan.Slurm, plan.Srtctl} {
 			pl.Target = target
 			err := s.Gate(p, pl, c.allowTodo)

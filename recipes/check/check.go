@@ -18,6 +18,8 @@ type Report struct {
 	Timeouts    []recipes.TimeoutCheck `json:"timeouts"`
 	// Todos counts placeholders that a port left in the files. Each of them is an error too.
 	Todos int `json:"todos"`
+	// Questions counts other open must-fix questions of a port. Each of them is an error too.
+	Questions int `json:"questions"`
 	// Estimate is nil without a workload or concurrency levels.
 	Estimate *Estimate `json:"estimate"`
 }
@@ -25,14 +27,16 @@ type Report struct {
 // OK reports whether there are no errors.
 func (r Report) OK() bool { return r.Diagnostics.Errors() == 0 }
 
-// OnlyTodos reports whether placeholders are the only errors.
-func (r Report) OnlyTodos() bool { return r.Diagnostics.Errors() == r.Todos }
+// OnlyTodos reports whether placeholders and questions of a port are the only errors.
+func (r Report) OnlyTodos() bool { return r.Diagnostics.Errors() == r.Todos+r.Questions }
 
 // Files are the loaded files of a run. Any of them may be nil; rules that need it are skipped.
 type Files struct {
 	Recipe   *recipes.Recipe
 	Workload *recipes.Workload
 	Cluster  *recipes.Cluster
+	// Questions are the open questions of the port of the recipe.
+	Questions []Question
 	// Backends are the available backends; nil: those of this program.
 	Backends backend.List
 }
@@ -60,6 +64,9 @@ func Run(f Files, host Host) Report {
 	if c.w != nil {
 		c.workload()
 		c.placeholders(c.w.File, c.w.Leaves())
+	}
+	if c.r != nil {
+		c.questions()
 	}
 	c.out.Diagnostics.Sort()
 	return c.out
@@ -104,7 +111,7 @@ func (c *checker) placeholders(file string, leaves []recipes.Leaf) {
 			c.out.Todos++
 			c.out.Diagnostics = append(c.out.Diagnostics, recipes.Diagnostic{
 				File: file, Line: l.Position.Line, Column: l.Position.Column, Path: l.Position.Path,
-				Severity: recipes.Error, Rule: "todo",
+				Severity: recipes.Error, Rule: ruleTodo,
 				Message: "unresolved placeholder " + l.Value, Fix: "replace it with the real value",
 			})
 		}

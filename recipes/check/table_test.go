@@ -57,7 +57,7 @@ func TestEveryRuleHasCase(t *testing.T) {
 		}
 	}
 	for _, r := range Rules() {
-		if r.ID != "" && !tested[r.ID] {
+		if r.ID != "" && !tested[r.ID] && r.ID != ruleQuestion { // TestQuestions tests the latter
 			t.Errorf("no test case for %s", r.ID)
 		}
 	}

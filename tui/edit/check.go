@@ -20,7 +20,7 @@ import (
 type checker struct {
 	rule                          timeoutResult
 	recipeLayout                  int      // 1 or 2, of the last recipe that could be parsed
-	todos                         int      // number of errors that are open placeholders
+	todos, questions              int      // number of errors that are open placeholders, open questions of a port
 	err                           error    // why the last check failed
 	ruleVersions, checkedVersions versions // of the texts in the latest results
 	ruleBusy, checking            bool
@@ -32,12 +32,12 @@ type (
 		rule     timeoutResult
 	}
 	checkedMsg struct {
-		versions     versions
-		problems     []finding
-		recipeLayout int
-		todos        int // errors that are open placeholders
-		entries      []formField
-		err          error
+		versions         versions
+		problems         []finding
+		recipeLayout     int
+		todos, questions int
+		entries          []formField
+		err              error
 	}
 )
 
@@ -65,8 +65,8 @@ func check(ctx context.Context, eng Engine, at versions, d engine.Draft) checked
 	}
 	file, _ := recipes.SplitSelector(d.RecipePath)
 	m := checkedMsg{
-		versions: at, todos: p.Report.Todos, problems: sortFindings(p.Report.Diagnostics, file, d.WorkloadPath),
-		entries: formFieldsOf(p.Recipe, p.Workload),
+		versions: at, problems: sortFindings(p.Report.Diagnostics, file, d.WorkloadPath),
+		todos: p.Report.Todos, questions: p.Report.Questions, entries: formFieldsOf(p.Recipe, p.Workload),
 	}
 	if p.Recipe != nil {
 		m.recipeLayout = p.Recipe.Schema
@@ -83,7 +83,7 @@ func (c *checker) handleChecked(m checkedMsg) {
 	if m.err != nil {
 		return
 	}
-	if c.todos = m.todos; m.recipeLayout == 1 || m.recipeLayout == 2 {
+	if c.todos, c.questions = m.todos, m.questions; m.recipeLayout == 1 || m.recipeLayout == 2 {
 		c.recipeLayout = m.recipeLayout
 	}
 }
@@ -103,10 +103,12 @@ func (c *checker) submitBlocker(p *pair, now versions, l *problemList) string {
 	case !p.docs[recipe].loaded:
 		return "no recipe loaded"
 	case now != c.checkedVersions:
-	case errors > c.todos:
+	case errors > c.todos+c.questions:
 		return ui.Plural(errors, "error")
 	case c.todos > 0:
 		return ui.Plural(c.todos, "open placeholder")
+	case c.questions > 0:
+		return ui.Plural(c.questions, "open must-fix question")
 	}
 	return ""
 }

@@ -127,6 +127,21 @@ func TestSubmitWithOpenPlaceholder(t *testing.T) {
 	}
 }
 
+// An open must-fix question of a port prevents a submission like a placeholder.
+func TestSubmitWithOpenQuestion(t *testing.T) {
+	t.Parallel()
+	valid := strings.Replace(strings.Replace(testWorkload, "1548.0", "1549.0", 1), "/TODO/", "/data/", 1)
+	s, d := open(t, testRecipe, valid)
+	d.mu.Lock()
+	d.question = "which nodes?"
+	d.mu.Unlock()
+	sent := press(s, "enter", "ctrl+r")
+	want := ui.Toast{Text: "can't submit: 1 open must-fix question", Role: ui.Warn}
+	if len(sent) != 1 || sent[0] != want {
+		t.Errorf("sent %v, want %v", sent, want)
+	}
+}
+
 // The workload is loaded from the path that the engine resolves. A workload that does not
 // exist is not submitted.
 func TestWorkloadBehindMount(t *testing.T) {

@@ -26,6 +26,7 @@ type fakeEngine struct {
 	checks       int
 	fail         error
 	workloadPath string // result of WorkloadOf
+	question     string // open must-fix question of a port
 	unsaved      map[string]engine.Unsaved
 	ported       [2]string
 	editor       string // command
@@ -118,6 +119,10 @@ func (d *fakeEngine) CheckText(_ context.Context, in engine.Draft) (*engine.Pair
 		if len(r.Name) > 8 {
 			found = append(found, warning)
 		}
+	}
+	if d.question != "" {
+		p.Report.Questions++
+		found = append(found, p.Recipe.Diag(recipes.Error, "", d.question, ""))
 	}
 	p.Report.Diagnostics = found
 	p.Report.Diagnostics.Sort()
