@@ -55,7 +55,7 @@ func (p *porting) concurrency() ([]*yaml.Node, origin) {
 	if inBanner {
 		return banner, inferred("from the client's banner", "", shown.At)
 	}
-	if dir := filepath.Base(p.run.Dir); harness.IsRunName(dir) {
+	if dir := filepath.Base(p.run.Real); harness.IsRunName(dir) {
 		ev := Evidence{Artifact: ".", Key: "directory", Raw: dir}
 		p.ask(Confirm, Recipe, levelField, "", evidence(ev),
 			"taken from the directory's name; no artifact shows it: confirm")

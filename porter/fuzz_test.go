@@ -32,7 +32,10 @@ func FuzzEngineYAML(f *testing.F) {
 			return
 		}
 		p := &porting{&input{run: &harness.Run{}, rewrites: rules.DefaultRewrites}, newDraft(2, answers{})}
-		p.run.Engines = map[schema.Role]*harness.Config{schema.Prefill: {Doc: doc, Artifact: harness.CTXConfig}}
+		config := &harness.Config{Doc: doc, Artifact: harness.CTXConfig}
+		p.run.EngineFiles = map[schema.Role][]harness.EngineFile{
+			schema.Prefill: {{Artifact: harness.CTXConfig, Config: config}},
+		}
 		p.engineConfig(schema.Prefill)
 		text, err := p.res.RecipeYAML()
 		if err != nil {

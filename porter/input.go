@@ -53,6 +53,10 @@ func readInput(ctx context.Context, run *harness.Run, opt Options) (*input, erro
 	progress := func(name string, done, total int64) {
 		opt.Report(Progress{Stage: "read", Name: name, Done: done, Total: total})
 	}
+	run.Rewrite = func(path string) string {
+		path, _ = in.rewrites.Apply(path)
+		return path
+	}
 	if err := run.Read(ctx, progress); err != nil {
 		return nil, fmt.Errorf("port %s: %w", run.Dir, err)
 	}
@@ -66,9 +70,19 @@ func readInput(ctx context.Context, run *harness.Run, opt Options) (*input, erro
 	return in, nil
 }
 
+// artifact returns the artifact of a kind. Its name is the kind if there is none.
+func (in *input) artifact(kind string) Artifact {
+	for _, a := range in.run.Artifacts {
+		if a.Kind == kind {
+			return a
+		}
+	}
+	return Artifact{Name: kind, Kind: kind}
+}
+
 // source returns the name of the run directory in reports, which is the same on every machine.
 func (in *input) source() string {
-	return filepath.Base(filepath.Dir(in.run.Dir)) + "/" + filepath.Base(in.run.Dir)
+	return filepath.Base(filepath.Dir(in.run.Real)) + "/" + filepath.Base(in.run.Real)
 }
 
 // rewritePath rewrites the prefix of a path. The origin is a copy if no rewrite applies.

@@ -56,13 +56,18 @@ func frontendLine(host, export string) string {
 }
 
 func workerLine(role string, index int, flags, env string) string {
+	config := map[string]string{"CTX": harness.CTXConfig}[role]
+	if config == "" {
+		config = harness.GENConfig
+	}
 	return fmt.Sprintf(
 		"[server] Executing: srun -l --export=ALL,HOME=/home/u %s --mpi=pmix --overlap bash /h/start_worker_dynamo.sh %s "+
-			"%d /lustre/models/m-fp8 8101 e2e '1010' true /d false '0-0' /d/c.yaml '%s CUDA_VISIBLE_DEVICES=0,1,2,3' none "+
+			"%d /lustre/models/m-fp8 8101 e2e '64' true /d false '0-0' /d/%s '%s CUDA_VISIBLE_DEVICES=0,1,2,3' none "+
 			"none &> /d/3_output_%s_%d.log &",
 		flags,
 		role,
 		index,
+		config,
 		env,
 		role,
 		index,

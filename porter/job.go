@@ -31,9 +31,9 @@ func (p *porting) jobFields() {
 }
 
 func (p *porting) nameField() {
-	dir := filepath.Base(p.run.Dir)
+	dir := filepath.Base(p.run.Real)
 	if harness.IsRunName(dir) {
-		dir = filepath.Base(filepath.Dir(p.run.Dir))
+		dir = filepath.Base(filepath.Dir(p.run.Real))
 	}
 	ev := Evidence{Artifact: ".", Key: "directory", Raw: dir}
 	switch name := jobName(dir); name {

@@ -154,23 +154,23 @@ func (p *porting) askProblems() {
 	for _, a := range p.run.Artifacts {
 		p.askLines(a.Name, Confirm, a.Problems)
 		p.askLines(a.Name, Note, a.Notes)
-		if a.Name == harness.ClientLog {
+		if a.Kind == harness.ClientLog {
 			p.askBanners()
 		}
 	}
 	for _, a := range p.run.Artifacts {
-		what, hasEffect := consequences[a.Name]
-		if a.Problem == "" || !hasEffect && !a.Present || a.Name == harness.ClientLog {
+		what, hasEffect := consequences[a.Kind]
+		if a.Problem == "" || !hasEffect && !a.Present || a.Kind == harness.ClientLog {
 			continue // workloadFields asks about a missing banner
 		}
 		text, kind := a.Name+": "+a.Problem, Confirm
 		if hasEffect {
 			text += ": " + what
 		}
-		if hasEffect && a.Name != harness.ClientScript {
+		if hasEffect && a.Kind != harness.ClientScript {
 			kind = Note // there are other questions about what is missing
 		}
-		p.ask(kind, "", "", a.Name, evidence(Evidence{Artifact: a.Name}), "%s", text)
+		p.ask(kind, "", "", a.Kind, evidence(Evidence{Artifact: a.Name}), "%s", text)
 	}
 }
 
@@ -194,7 +194,7 @@ func (p *porting) askBanners() {
 	if len(all) > 1 {
 		var at []Evidence
 		for _, x := range all[:min(len(all), 8)] {
-			at = append(at, Evidence{Artifact: harness.ClientLog, Line: x.First})
+			at = append(at, Evidence{Artifact: p.artifact(harness.ClientLog).Name, Line: x.First})
 		}
 		p.ask(Note, "", "", "starts", at,
 			"client.log shows %d starts of the client; the one on line %d was used", len(all), best.First)

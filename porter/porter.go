@@ -89,11 +89,12 @@ type Todo struct {
 	// another question about a field, and run#topic otherwise. Paths are those of recipe layout 1.
 	ID         string      `json:"id"`
 	Kind       TodoKind    `json:"kind"`
-	File       File        `json:"file,omitempty"`   // empty if it is not about a written file
-	Path       string      `json:"path,omitempty"`   // as in [Field]; empty if it is not about a field
-	Message    string      `json:"message"`          // one line: what was found and what to do
-	Fields     []string    `json:"fields,omitempty"` // all fields that the answer is about, if there are several
-	Steps      []string    `json:"steps,omitempty"`  // launches that it is about, such as CTX 0
+	File       File        `json:"file,omitempty"`    // empty if it is not about a written file
+	Path       string      `json:"path,omitempty"`    // as in [Field]; empty if it is not about a field
+	Message    string      `json:"message"`           // one line: what was found and what to do
+	Fields     []string    `json:"fields,omitempty"`  // all fields that the answer is about, if there are several
+	Steps      []string    `json:"steps,omitempty"`   // launches that it is about, such as CTX 0
+	Details    []string    `json:"details,omitempty"` // what was found, a line each: differences, or a map of nodes
 	Evidence   []Evidence  `json:"evidence,omitempty"`
 	Candidates []Candidate `json:"candidates,omitempty"` // possible answers
 }

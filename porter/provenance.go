@@ -208,6 +208,9 @@ func (r *Result) ProvenanceText() string {
 		}
 		fmt.Fprintf(&b, "  %-8s %s%s%s [%s]\n", t.Kind, where, t.Message,
 			evidenceText(t.Evidence, ""), safetext.Clip(t.ID, 300))
+		for _, line := range t.Details {
+			fmt.Fprintf(&b, "    %s\n", safetext.Clip(line, 300))
+		}
 		for _, c := range t.Candidates {
 			fmt.Fprintf(&b, "    candidate %s%s\n", safetext.Clip(c.Value, 300), sizeText(c.Size))
 		}

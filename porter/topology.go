@@ -231,7 +231,7 @@ func (d *draft) askLaunch(path string, l *harness.Launch) {
 	if l.Starts > 1 {
 		var at []Evidence
 		for _, n := range l.StartLines {
-			at = append(at, Evidence{Artifact: harness.JobLog, Line: n})
+			at = append(at, Evidence{Artifact: l.At("", "", 0).Artifact, Line: n})
 		}
 		d.ask(Note, "", "", l.Name()+" launches", at,
 			"%s was launched %d times; the last launch (line %d) was used", l.Name(), l.Starts, l.Line)

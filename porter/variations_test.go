@@ -228,7 +228,13 @@ func TestParamsCases(t *testing.T) {
 			silent: []string{"gpu_type"},
 		},
 		{
-			name: "pinned workers", files: map[string]string{"3_output_CTX_1.log": "0: x\n0: exec taskset -c 0-71 python\n"},
+			name: "pinned workers", files: map[string]string{
+				harness.JobLog: jobLog(
+					workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("CTX", 1, "-w n2 -N 1 -n 4", "A=1"),
+					workerLine("GEN", 0, "-w n3 -N 1 -n 4", "A=1"),
+				),
+				"3_output_CTX_1.log": "0: x\n0: exec taskset -c 0-71 python\n",
+			},
 			want: map[string]string{"backend.numa_cpu_bind": "true"},
 		},
 	} {

@@ -140,17 +140,24 @@ func (p *porting) askFallback(key string) {
 	b := p.run.Banner
 	t := Todo{Kind: Confirm, File: Workload, Fields: []string{key}}
 	topic := decision
-	switch i := slices.IndexFunc(p.run.Artifacts, func(a Artifact) bool { return a.Name == harness.ClientLog }); {
+	log := p.artifact(harness.ClientLog)
+	switch lines := fmt.Sprintf("the banner in %s (lines %d to %d)", log.Name, b.First, b.Last); {
 	case len(b.Values) > 0 && b.Complete:
-		t.Message = fmt.Sprintf("the banner in client.log (lines %d to %d) does not show all settings", b.First, b.Last)
+		t.Message = lines + " does not show all settings"
+	case b.Cut.Line > 0:
+		t.Message = fmt.Sprintf("%s is incomplete: the file ends within line %d (%s)", lines, b.Cut.Line,
+			safetext.Clip(b.Cut.Raw, 60))
 	case len(b.Values) > 0:
-		t.Message = fmt.Sprintf("the banner in client.log (lines %d to %d) is incomplete", b.First, b.Last)
-	case i >= 0 && p.run.Artifacts[i].Problem != "":
-		topic, t.Message = harness.ClientLog, "client.log: "+p.run.Artifacts[i].Problem
+		t.Message = lines + " is incomplete"
+	case log.Problem != "":
+		topic, t.Message = harness.ClientLog, log.Name+": "+log.Problem
 	default:
-		topic, t.Message = harness.ClientLog, "client.log shows no banner"
+		topic, t.Message = harness.ClientLog, log.Name+" shows no banner"
 	}
-	t.Evidence = evidence(Evidence{Artifact: harness.ClientLog, Line: b.First})
+	t.Evidence = evidence(Evidence{Artifact: log.Name, Line: b.First})
+	if b.Cut.Line > 0 {
+		t.Evidence = evidence(b.Cut)
+	}
 	t.Message += ": confirm the default values of the settings that only the banner shows"
 	p.askOnce(decision, topic, t)
 }
@@ -294,7 +301,7 @@ func (p *porting) missingDataset(key, otherwise string) {
 	case key == assignmentsKey && ok:
 		p.setWorkload(key, null(), translated("None → null", "", v.At))
 	case key == assignmentsKey && banner.Complete:
-		at := Evidence{Artifact: harness.ClientLog, Line: banner.First}
+		at := Evidence{Artifact: p.artifact(harness.ClientLog).Name, Line: banner.First}
 		p.setWorkload(key, null(), inferred("the banner names no user assignments", "", at))
 		p.ask(Confirm, Workload, key, "", nil, "the banner names no user assignments: confirm that the old run had none")
 	default:

@@ -5,12 +5,9 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
-
-// bannerLimit is how much of client.log is read, in bytes. The banner is at the beginning;
-// thousands of log lines follow.
-const bannerLimit = 4 << 20
 
 // bannerLabels are the labels of the client's resolved configuration, exactly as printed.
 var bannerLabels = map[string]bool{
@@ -34,58 +31,107 @@ type Banner struct {
 	First, Last int // line numbers
 	Complete    bool
 	Values      map[string]Value // by label
+	Cut         Evidence         // line without a line ending in which the file ends; zero if the banner was not cut
 }
 
-// parseBanners finds the banners in the first part of a client log.
+// maxBanners bounds how many client starts are recorded; the latest ones are kept.
+const maxBanners = 1000
+
+// bannerReader finds the banners in a client log.
+type bannerReader struct {
+	artifact string
+	all      []Banner
+	current  *Banner
+}
+
+// parseBanners finds the banners in a client log of any size.
 func (r *Run) parseBanners(ctx context.Context, f io.Reader, a *Artifact) error {
-	var current *Banner
-	closeBanner := func() {
-		if current != nil {
-			r.Banners = append(r.Banners, *current)
-			current = nil
+	log := newLineReader(f)
+	log.limit = 64 << 10 // lines of a banner are shorter
+	var last int64
+	log.progress = func(n int64) {
+		if n-last >= 64<<20 {
+			last = n
+			r.progress(a.Name, n, 0)
 		}
 	}
-	log := newLineReader(io.LimitReader(f, bannerLimit), "")
-	log.limit = 64 << 10 // lines of a banner are shorter
+	b := bannerReader{artifact: a.Name}
 	err := log.forEach(ctx, func(l rawLine) bool {
-		a.Lines = l.number
-		if !mayBeBanner(l.text) {
-			return true
-		}
-		key, value, end := parseBannerLine(stripRank(stripANSI(l.text)))
-		switch {
-		case end && current != nil:
-			current.Complete, current.Last = true, l.number
-			closeBanner()
-		case key == "" || end || l.truncated:
-		default:
-			if current != nil && current.Values[key].At.Line != 0 {
-				closeBanner() // the client started again
-			}
-			if current == nil {
-				if !bannerLabels[key] || len(r.Banners) >= maxBanners {
-					return true // a log line that only looks like a banner line
-				}
-				current = &Banner{First: l.number, Values: map[string]Value{}}
-			}
-			current.Last = l.number
-			line := validUTF8(l.text)
-			after := max(strings.Index(line, key), 0) + len(key)
-			current.Values[key] = Value{value, newEvidence(a.Name, l.number, line, key, value, after)}
+		if mayBeBanner(l.text) {
+			b.add(l)
 		}
 		return true
 	})
-	closeBanner()
-	r.Banner = selectBanner(r.Banners)
+	a.Lines = log.lines
+	b.close()
+	r.Banners, r.Banner = chooseBanner(b.all)
 	a.Found = fmt.Sprintf("banner on line %d", r.Banner.First)
 	if len(r.Banners) == 0 {
-		a.Found = fmt.Sprintf("no banner in the first %d MiB", bannerLimit>>20)
+		a.Found = "no banner"
 	}
 	return err
 }
 
-// maxBanners bounds how many client starts are recorded.
-const maxBanners = 1000
+// add adds what a line shows.
+func (b *bannerReader) add(l rawLine) {
+	key, value, end := parseBannerLine(stripRank(stripANSI(l.text)))
+	switch {
+	case l.open && b.current != nil && !l.truncated:
+		text := strings.TrimSpace(validUTF8(stripRank(stripANSI(l.text))))
+		b.current.Cut = newEvidence(b.artifact, l.number, validUTF8(l.text), key, text, 0)
+	case l.truncated || l.open:
+	case end && b.current != nil:
+		b.current.Complete, b.current.Last = true, l.number
+		b.close()
+	case key != "" && !end:
+		if b.current != nil && b.current.Values[key].At.Line != 0 {
+			b.close() // the client started again
+		}
+		if b.current == nil {
+			if !bannerLabels[key] {
+				return // a log line that only looks like a banner line
+			}
+			b.current = &Banner{First: l.number, Values: map[string]Value{}}
+		}
+		b.current.Last = l.number
+		line := validUTF8(l.text)
+		after := max(strings.Index(line, key), 0) + len(key)
+		b.current.Values[key] = Value{value, newEvidence(b.artifact, l.number, line, key, value, after)}
+	}
+}
+
+// close ends the current banner.
+func (b *bannerReader) close() {
+	if b.current == nil {
+		return
+	}
+	if len(b.all) >= maxBanners {
+		b.all = slices.Delete(b.all, 1, 2)
+	}
+	b.all = append(b.all, *b.current)
+	b.current = nil
+}
+
+// chooseBanner returns the starts of the client and the last complete one, or the last one if none is
+// complete. A few lines that look like a part of a banner are no start if there are others.
+func chooseBanner(all []Banner) ([]Banner, Banner) {
+	const few = 3 // values
+	starts := slices.DeleteFunc(slices.Clone(all), func(b Banner) bool {
+		return !b.Complete && len(b.Values) < few && b.Cut.Line == 0
+	})
+	if len(starts) == 0 {
+		starts = all
+	}
+	for _, b := range slices.Backward(starts) {
+		if b.Complete {
+			return starts, b
+		}
+	}
+	if n := len(starts); n > 0 {
+		return starts, starts[n-1]
+	}
+	return nil, Banner{}
+}
 
 // mayBeBanner is a cheap test that rules out most log lines. A label begins with a capital letter,
 // possibly after a rank or a color code.
@@ -121,17 +167,3 @@ func parseBannerLine(b []byte) (key, value string, end bool) {
 }
 
 func validUTF8(b []byte) string { return strings.ToValidUTF8(string(b), "\ufffd") }
-
-// selectBanner returns the first complete banner, or else the one with the most values.
-func selectBanner(all []Banner) Banner {
-	var best Banner
-	for _, b := range all {
-		if b.Complete {
-			return b
-		}
-		if len(b.Values) > len(best.Values) {
-			best = b
-		}
-	}
-	return best
-}

@@ -2,7 +2,6 @@ package harness
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"path"
 	"slices"
@@ -151,8 +150,7 @@ func dropCutWord(cmds []Command, text string, a *Artifact) {
 		}
 	}
 	if cut.Source != "" {
-		a.problem(strings.Count(text, "\n")+1, fmt.Sprintf(
-			"the last line has no line ending, so the file may have been cut: %q was not read", safetext.Clip(cut.Text, 80)))
+		a.problem(strings.Count(text, "\n")+1, cutText+safetext.Clip(cut.Text, 80))
 	}
 }
 

@@ -37,7 +37,11 @@ func Open(dir string) (*Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("not readable; check its permissions: %w", err)
 	}
-	r := &Run{Dir: abs, Params: map[string]Value{}, Engines: map[schema.Role]*Config{}}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		real = abs
+	}
+	r := &Run{Dir: abs, Real: real, Params: map[string]Value{}, Engines: map[schema.Role]*Config{}}
 	for _, e := range entries {
 		r.names = append(r.names, e.Name())
 	}

@@ -7,17 +7,15 @@ package harness
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -96,47 +94,43 @@ var ArtifactNames = []string{
 	JobParams, CTXConfig, GENConfig, ClientScript, ClientLog, JobLog, Results, ClientConfig,
 }
 
-// Artifact is a file that a run directory may contain.
-type Artifact struct {
-	Name    string `json:"name"`
-	Present bool   `json:"present"`
-	Lines   int    `json:"-"`                 // lines read; fewer than the file has if reading stopped at a limit
-	Found   string `json:"found,omitempty"`   // what was found in it, in a few words
-	Problem string `json:"problem,omitempty"` // why it, or a part of it, could not be used; else empty
-
-	// Problems are the parts that could not be read, Notes the values that were interpreted
-	// differently than a reader might expect. Those of an engine config are in its Config.
-	Problems []Problem `json:"-"`
-	Notes    []Problem `json:"-"`
-}
-
-func (a *Artifact) problem(line int, text string) {
-	a.Problems = append(a.Problems, Problem{Line: line, Text: text})
-}
-
 // Run is the content of a run directory.
 type Run struct {
 	Dir       string     // absolute
-	Artifacts []Artifact // in the order in which they are read
+	Real      string     // Dir with symbolic links resolved
+	Artifacts []Artifact // in a fixed order
 
 	Params   map[string]Value        // of job_params.env: the last assignment of each name
-	Engines  map[schema.Role]*Config // those that can be used
+	Engines  map[schema.Role]*Config // of the first worker of each role; those that can be used
 	Client   ClientCommand
 	Banners  []Banner // one for each start of the client
 	Banner   Banner   // the one that is used; zero if there is none
 	Launches Launches
 	Settling []Value // seconds, as in the names of the output files; in the order of the phases
+	Stems    []Value // names of the output files without their extensions, in the same order
 	Pinning  Pinning
 	Config   *Config // the client's own configuration; nil if it is missing or can't be used
+	// ConfigNamed is where an artifact names the client's configuration by the name that was read; zero if
+	// it was found by its usual name.
+	ConfigNamed Value
+	// EngineFiles are the engine configs that the workers of each role name, that of the first worker first.
+	EngineFiles map[schema.Role][]EngineFile
+	// Aggregated reports whether the workers do both prefill and decode; they have the role agg then.
+	Aggregated bool
+
+	// Rewrite returns where a path of the old cluster is on this machine; nil if it is the same.
+	Rewrite func(string) string
 
 	names    []string // entries of the directory, sorted
 	progress func(name string, done, total int64)
 }
 
-// Pinning is what the logs of the prefill workers show about CPU pinning.
-type Pinning struct {
-	Logs  []Evidence // logs that could be read
-	Found Evidence   // zero if no log shows pinning
+// Roles returns the roles of the run's workers.
+func (r *Run) Roles() []schema.Role {
+	if r.Aggregated {
+		return []schema.Role{schema.Agg}
+	}
+	return []schema.Role{schema.Prefill, schema.Decode}
 }
 
 // Read reads the artifacts. An artifact that is missing or can't be used has a Problem; an error
@@ -147,67 +141,101 @@ func (r *Run) Read(ctx context.Context, progress func(name string, done, total i
 	if progress == nil {
 		r.progress = func(string, int64, int64) {}
 	}
-	for _, a := range []struct {
-		name  string
-		parse parser
-	}{
-		{JobParams, r.parseParams},
-		{CTXConfig, r.parseEngine(schema.Prefill)},
-		{GENConfig, r.parseEngine(schema.Decode)},
-		{ClientScript, r.parseClient},
-		{ClientLog, r.parseBanners},
-		{JobLog, r.parseLaunches},
+	for _, read := range []func(context.Context) error{
+		func(ctx context.Context) error { return r.readArtifact(ctx, JobParams, JobParams, r.parseParams) },
+		func(ctx context.Context) error { return r.readArtifact(ctx, ClientScript, ClientScript, r.parseClient) },
+		r.readClientLog,
+		func(ctx context.Context) error { return r.readArtifact(ctx, JobLog, JobLog, r.parseLaunches) },
+		r.readEngines,
+		r.listOutputs,
+		r.readPinning,
+		r.readConfig,
 	} {
-		if err := r.readArtifact(ctx, a.name, a.parse); err != nil {
+		if err := read(ctx); err != nil {
 			return err
 		}
 	}
-	r.listOutputs()
-	for _, name := range r.names {
-		if role, _ := workerLog(name); role == schema.Prefill && strings.HasSuffix(name, ".log") {
-			if err := r.readArtifact(ctx, name, r.parsePinning); err != nil {
-				return err
-			}
-		}
-	}
-	if err := r.readArtifact(ctx, r.configName(), r.parseConfig); err != nil {
-		return err
-	}
-	for _, name := range r.names { // logs that are listed but not read
-		role, _ := workerLog(name)
-		if strings.HasSuffix(name, ".log") && (role == schema.Decode || strings.HasPrefix(name, "4_output_")) {
-			r.Artifacts = append(r.Artifacts, Artifact{Name: name, Present: true, Found: "not loaded"})
-		}
-	}
+	r.sortArtifacts()
+	r.listRemaining()
 	return ctx.Err()
 }
 
-// parser reads one artifact and sets what was found in it.
-type parser func(context.Context, io.Reader, *Artifact) error
-
-// parseEngine returns a parser for the engine config of a role.
-func (r *Run) parseEngine(role schema.Role) parser {
-	return func(_ context.Context, f io.Reader, a *Artifact) error {
-		c, err := readConfig(f, a)
-		if err == nil {
-			r.Engines[role] = c
+// listRemaining adds logs and configs that exist but are not read.
+func (r *Run) listRemaining() {
+	listed := map[string]bool{}
+	for _, a := range r.Artifacts {
+		listed[a.Name] = true
+	}
+	for _, name := range r.names {
+		usual := strings.TrimSuffix(name, ".gz")
+		role, _ := workerLog(name)
+		isLog := strings.HasSuffix(usual, ".log") && (role != "" || strings.HasPrefix(name, "4_output_"))
+		isConfig := usual == CTXConfig || usual == GENConfig || usual == ClientConfig
+		if !listed[name] && (isLog || isConfig || usual == ClientLog) {
+			r.Artifacts = append(r.Artifacts, Artifact{Name: name, Kind: usual, Present: true, Found: "not loaded"})
 		}
-		return err
 	}
 }
 
-// configName returns the file name of the client's own configuration.
-func (r *Run) configName() string {
-	base := path.Base(r.Params["BENCHMARK_CONFIG"].Text)
-	if base != "." && base != ".." && base != "/" && r.has(base) {
-		return base
+// sortArtifacts sorts the artifacts by kind.
+func (r *Run) sortArtifacts() {
+	const logs = "" // that are searched
+	kinds := []string{JobParams, CTXConfig, GENConfig, ClientScript, ClientLog, JobLog, Results, logs, ClientConfig}
+	rank := func(a Artifact) int {
+		if i := slices.Index(kinds, a.Kind); i >= 0 {
+			return i
+		}
+		return slices.Index(kinds, logs)
 	}
-	return ClientConfig
+	slices.SortStableFunc(r.Artifacts, func(a, b Artifact) int { return cmp.Compare(rank(a), rank(b)) })
+}
+
+// readClientLog reads the log that the client script names, or else the one with the usual name.
+func (r *Run) readClientLog(ctx context.Context) error {
+	name := path.Base(r.Client.Log.Text)
+	if r.Client.Log.Text == "" || !r.Exists(name) {
+		name = ClientLog
+	}
+	err := r.readArtifact(ctx, ClientLog, name, r.parseBanners)
+	if named := r.Client.Log; named.Text != "" && path.Base(named.Text) != name && err == nil {
+		r.note(&r.Artifacts[len(r.Artifacts)-1], named, name)
+	}
+	return err
+}
+
+// note adds the problem that a line names another file than the one that was read.
+func (r *Run) note(a *Artifact, named Value, read string) {
+	if a.Present {
+		a.problem(0, fmt.Sprintf("%s:%d names %s, which was not found; %s was read instead", named.At.Artifact, named.At.Line,
+			safetext.Clip(named.Text, 120), read))
+	}
+}
+
+// readConfig reads the client's own configuration: the one that the client's command names, unless that is a
+// copy, or else the one that the job parameters name, or else the one with the usual name.
+func (r *Run) readConfig(ctx context.Context) error {
+	name := ClientConfig
+	var missing Value // named, but not found
+	for _, v := range []Value{r.Client.Config, r.Params["BENCHMARK_CONFIG"]} {
+		base := path.Base(v.Text)
+		switch {
+		case v.Text == "" || strings.Contains(v.Text, "$") || r.ConfigNamed.Text != "":
+		case r.Exists(base):
+			name, r.ConfigNamed = base, v
+		case missing.Text == "" && base != ClientConfig:
+			missing = v
+		}
+	}
+	err := r.readArtifact(ctx, ClientConfig, name, r.parseConfig)
+	if missing.Text != "" && err == nil {
+		r.note(&r.Artifacts[len(r.Artifacts)-1], missing, name)
+	}
+	return err
 }
 
 func (r *Run) parseConfig(_ context.Context, f io.Reader, a *Artifact) (err error) {
 	if r.Config, err = readConfig(f, a); err == nil {
-		a.Problems, a.Notes = r.Config.Problems, r.Config.Notes
+		a.Problems, a.Notes = append(a.Problems, r.Config.Problems...), append(a.Notes, r.Config.Notes...)
 	}
 	return err
 }
@@ -224,12 +252,29 @@ func readConfig(f io.Reader, a *Artifact) (*Config, error) {
 // maxOutputs bounds how many output files of the client are listed.
 const maxOutputs = 100_000
 
+// resultsName returns the name of the directory of the client's outputs: the one that the client shows,
+// or else the one with the usual name.
+func (r *Run) resultsName() string {
+	for _, v := range []Value{r.Banner.Values["Results dir"], r.Client.Results} {
+		if v.Text == "" {
+			continue
+		}
+		if name, exists := r.locate(v.Text); exists && !filepath.IsAbs(name) {
+			return name
+		}
+		if name := path.Base(v.Text); r.has(name) {
+			return name
+		}
+	}
+	return Results
+}
+
 // listOutputs reads the settling times from the names of the client's output files.
-func (r *Run) listOutputs() {
-	a := Artifact{Name: Results}
-	names, err := ListDir(filepath.Join(r.Dir, Results), maxOutputs)
+func (r *Run) listOutputs(context.Context) error {
+	a := Artifact{Name: r.resultsName(), Kind: Results}
+	names, err := ListDir(filepath.Join(r.Dir, a.Name), maxOutputs)
 	switch {
-	case err != nil && !r.has(Results):
+	case err != nil && !r.has(a.Name):
 		a.Problem = "missing"
 	case err != nil:
 		a.Present, a.Problem = true, reason(err)
@@ -238,100 +283,28 @@ func (r *Run) listOutputs() {
 		seen := map[string]bool{}
 		phase := map[Value]int{}
 		for _, name := range names {
-			stem := strings.TrimSuffix(name, path.Ext(name))
+			plain := strings.TrimSuffix(name, ".gz")
+			stem := strings.TrimSuffix(plain, path.Ext(plain))
 			if s, ok := ParseStem(stem); ok && !seen[stem] {
-				v := settlingValue(name)
+				v := Value{stem, Evidence{Artifact: a.Name + "/" + name}}
 				seen[stem], phase[v] = true, s.Phase
-				r.Settling = append(r.Settling, v)
+				r.Stems = append(r.Stems, v)
 			}
 		}
-		slices.SortStableFunc(r.Settling, func(x, y Value) int { return cmp.Compare(phase[x], phase[y]) })
+		slices.SortStableFunc(r.Stems, func(x, y Value) int { return cmp.Compare(phase[x], phase[y]) })
+		for _, v := range r.Stems {
+			r.Settling = append(r.Settling, settlingValue(v))
+		}
 		a.Found = countText(len(r.Settling), "phase")
 	}
 	r.Artifacts = append(r.Artifacts, a)
-}
-
-func settlingValue(name string) Value {
-	const key = "settle"
-	text := name[strings.LastIndex(name, "__"+key)+len("__"+key):]
-	text, _, _ = strings.Cut(text, "s__")
-	return Value{text, Evidence{Artifact: Results + "/" + name, Key: key, Raw: text}}
-}
-
-// parsePinning searches the first 4 MiB of a prefill worker's log for taskset.
-func (r *Run) parsePinning(ctx context.Context, f io.Reader, a *Artifact) error {
-	const (
-		limit = 4 << 20
-		mark  = "taskset -c"
-	)
-	a.Found = "no CPU pinning"
-	lr := newLineReader(io.LimitReader(f, limit), mark)
-	err := lr.forEach(ctx, func(l rawLine) bool {
-		text := validUTF8(l.text)
-		at := max(strings.Index(text, mark), 0)
-		if r.Pinning.Found.Artifact == "" {
-			r.Pinning.Found = newEvidence(a.Name, l.number, text, "taskset", firstWords(text[at:], 3), at)
-		}
-		a.Found = fmt.Sprintf("CPU pinning on line %d", l.number)
-		return false
-	})
-	a.Lines = lr.lines
-	if err == nil {
-		r.Pinning.Logs = append(r.Pinning.Logs, Evidence{Artifact: a.Name})
-	}
-	return err
-}
-
-func firstWords(s string, n int) string {
-	f := strings.Fields(s)
-	out := strings.Join(f[:min(n, len(f))], " ")
-	return fmt.Sprintf("%.200s", out)
-}
-
-// readArtifact parses one artifact and adds it to r.Artifacts. An artifact that is missing, not a
-// regular file or unreadable has a Problem. The only error is that of ctx.
-func (r *Run) readArtifact(ctx context.Context, name string, parse parser) error {
-	a := Artifact{Name: name}
-	defer func() { r.Artifacts = append(r.Artifacts, a) }()
-	path := filepath.Join(r.Dir, name)
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		a.Problem = "missing"
-		if _, lerr := os.Lstat(path); lerr == nil {
-			a.Problem = "broken symbolic link"
-		}
-		return nil
-	case err != nil:
-		a.Problem = reason(err)
-		return nil
-	case !info.Mode().IsRegular():
-		a.Present, a.Problem = true, "not a regular file"
-		return nil
-	}
-	a.Present = true
-	r.progress(name, 0, info.Size())
-	f, err := os.Open(path)
-	if err == nil {
-		defer f.Close()
-		err = parse(ctx, f, &a)
-	}
-	switch {
-	case ctx.Err() != nil:
-		return fmt.Errorf("read %s: %w", name, ctx.Err())
-	case err != nil:
-		a.Problem = reason(err)
-	case info.Size() == 0:
-		a.Problem = "empty"
-	}
 	return nil
 }
 
-// reason returns the text of an error without its path, which depends on the machine.
-func reason(err error) string {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err.Error()
-	}
-	return err.Error()
+// settlingValue returns the settling time in the name of an output file.
+func settlingValue(stem Value) Value {
+	const key = "settle"
+	text := stem.Text[strings.LastIndex(stem.Text, "__"+key)+len("__"+key):]
+	text, _, _ = strings.Cut(text, "s__")
+	return Value{text, Evidence{Artifact: stem.At.Artifact, Key: key, Raw: text}}
 }

@@ -180,12 +180,17 @@ func isWellKnown(name string) bool {
 // parseParams parses shell assignments, one per line. The last assignment of a name counts. Any
 // other line is a problem.
 func (r *Run) parseParams(ctx context.Context, f io.Reader, a *Artifact) error {
-	err := newLineReader(io.LimitReader(f, maxLine), "").forEach(ctx, func(l rawLine) bool {
+	err := newLineReader(io.LimitReader(f, maxLine)).forEach(ctx, func(l rawLine) bool {
 		a.Lines = l.number
-		if l.truncated {
+		src := &source{artifact: a.Name}
+		src.addLine(l.number, l.text, 0)
+		switch {
+		case l.truncated:
 			a.problem(l.number, "line is too long")
-		} else {
-			r.assign(a, l.number, validUTF8(l.text))
+		case l.open && !isComment(src.text):
+			a.problem(l.number, cutText+safetext.Clip(src.text, 80))
+		default:
+			r.assign(a, src)
 		}
 		return true
 	})
@@ -193,8 +198,16 @@ func (r *Run) parseParams(ctx context.Context, f io.Reader, a *Artifact) error {
 	return err
 }
 
-func (r *Run) assign(a *Artifact, number int, line string) {
-	cmds, err := parseShell(line)
+// isComment reports whether a line is empty or a comment.
+func isComment(line string) bool {
+	line = strings.TrimSpace(line)
+	return line == "" || line[0] == '#'
+}
+
+// assign sets the variables of a line.
+func (r *Run) assign(a *Artifact, src *source) {
+	number := src.lineAt(0)
+	cmds, err := parseShell(src.text)
 	if err != nil {
 		a.problem(number, err.Error())
 		return
@@ -214,7 +227,7 @@ func (r *Run) assign(a *Artifact, number int, line string) {
 			if old, again := r.Params[as.Name]; again && old.Text != text {
 				a.problem(number, fmt.Sprintf("%s is set again (first on line %d); the last value was used", as.Name, old.At.Line))
 			}
-			r.Params[as.Name] = Value{text, newEvidence(a.Name, number, line, as.Name, text, as.Value.Offset)}
+			r.Params[as.Name] = Value{text, src.at(as.Name, text, as.Value.Offset)}
 		}
 	}
 }

@@ -42,27 +42,29 @@ var settingLabels = map[string][]string{
 // [Run.Read].
 func (r *Run) ReadClient(ctx context.Context) error {
 	r.progress = func(string, int64, int64) {}
-	if err := r.readArtifact(ctx, ClientScript, r.parseClient); err != nil {
+	if err := r.readArtifact(ctx, ClientScript, ClientScript, r.parseClient); err != nil {
 		return err
 	}
-	if err := r.readArtifact(ctx, ClientLog, r.parseBanners); err != nil {
+	if err := r.readClientLog(ctx); err != nil {
 		return err
 	}
-	r.listOutputs()
+	if err := r.listOutputs(ctx); err != nil {
+		return err
+	}
 	return r.ReadConfig(ctx, "")
 }
 
 // ReadConfig reads a file as the client's own configuration; an empty name selects the one that the
-// parameters name.
+// client's command or the parameters name.
 func (r *Run) ReadConfig(ctx context.Context, name string) error {
 	r.progress = func(string, int64, int64) {}
-	if name == "" {
-		if err := r.readArtifact(ctx, JobParams, r.parseParams); err != nil {
-			return err
-		}
-		name = r.configName()
+	if name != "" {
+		return r.readArtifact(ctx, ClientConfig, name, r.parseConfig)
 	}
-	return r.readArtifact(ctx, name, r.parseConfig)
+	if err := r.readArtifact(ctx, JobParams, JobParams, r.parseParams); err != nil {
+		return err
+	}
+	return r.readConfig(ctx)
 }
 
 // Settings returns what the client's configuration and the banner of its last start show, by keys of
@@ -81,7 +83,7 @@ func (r *Run) Settings() map[string][]Value {
 	}
 	for key, labels := range settingLabels {
 		for _, label := range labels {
-			if v, ok := r.lastShown(label); ok {
+			if v, ok := r.Banner.Values[label]; ok {
 				add(key, v.Text, v.At)
 				break
 			}
@@ -91,17 +93,6 @@ func (r *Run) Settings() map[string][]Value {
 		add(ClientFlags, strings.Join(r.Client.Flags, " "), r.Client.FlagsAt)
 	}
 	return out
-}
-
-// lastShown returns a value of the last banner that has it: only the rows since the last start of the
-// client are counted.
-func (r *Run) lastShown(label string) (Value, bool) {
-	for _, b := range slices.Backward(r.Banners) {
-		if v, ok := b.Values[label]; ok {
-			return v, true
-		}
-	}
-	return Value{}, false
 }
 
 // ClientCommit returns the commit of the client if its checkout is named after it.

@@ -55,11 +55,13 @@ func FuzzParseStem(f *testing.F) {
 func TestSettlingValue(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
-		"m__64u__phase0__dur600s__settle60s__traj3.json":           "60",
-		"a__settle1s__b__1u__phase2__dur1.5s__settle0.50s__traj1.": "0.50",
+		"m__64u__phase0__dur600s__settle60s__traj3":               "60",
+		"a__settle1s__b__1u__phase2__dur1.5s__settle0.50s__traj1": "0.50",
 	} {
-		got := settlingValue(name)
-		if got != (Value{want, Evidence{Artifact: "agentperf/" + name, Key: "settle", Raw: want}}) {
+		at := Evidence{Artifact: "agentperf/" + name + ".json"}
+		got := settlingValue(Value{name, at})
+		at.Key, at.Raw = "settle", want
+		if got != (Value{want, at}) {
 			t.Errorf("%s: %+v, want %s", name, got, want)
 		}
 	}

@@ -76,7 +76,13 @@ func Read(r io.Reader) (*Doc, error) {
 		return nil, problem.Errorf(problem.FileTooLarge, "larger than %d MiB", maxBytes>>20)
 	}
 	d := &Doc{Lines: strings.Split(string(data), "\n")}
-	top, err := d.parse(data)
+	whole, last := splitCut(data)
+	top, err := d.parse(whole)
+	if err != nil && last != "" { // cut within brackets or quotes that began on an earlier line
+		*d = Doc{Lines: d.Lines}
+		whole, last = splitLastKey(data)
+		top, err = d.parse(whole)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +92,50 @@ func Read(r io.Reader) (*Doc, error) {
 		}
 	}
 	d.Leaves = Leaves(nil, top)
+	if last != "" {
+		d.dropCut(last)
+	}
 	return d, nil
+}
+
+// splitCut splits off the last line if it has no line ending, because the file may have been cut within it.
+// A comment is no value, and a value that ends with a closing bracket or quote is complete.
+func splitCut(data []byte) (whole []byte, last string) {
+	at := bytes.LastIndexByte(data, '\n') + 1
+	last = strings.TrimSpace(string(data[at:]))
+	if last == "" || last[0] == '#' || strings.ContainsAny(last[len(last)-1:], "]}'\"") {
+		return data, ""
+	}
+	return data[:at], string(data[at:])
+}
+
+// splitLastKey splits off the last key at the top level with its value.
+func splitLastKey(data []byte) (whole []byte, last string) {
+	at := len(data)
+	for at > 0 {
+		at = bytes.LastIndexByte(data[:at-1], '\n') + 1
+		if !bytes.ContainsAny(data[at:at+1], " -#]}\t\r\n") {
+			break
+		}
+	}
+	return data[:at], string(data[at:])
+}
+
+// dropCut removes the value that the cut line belongs to, if it began on an earlier line.
+func (d *Doc) dropCut(last string) {
+	text := strings.Join(strings.Fields(last), " ")
+	line := len(d.Lines) - strings.Count(last, "\n")
+	note := Problem{line, "the last line has no line ending, so the file may have been cut; not read: " +
+		safetext.Clip(text, 80)}
+	if n := len(d.Leaves); n > 0 {
+		leaf := d.Leaves[n-1]
+		indent, column := len(last)-len(strings.TrimLeft(last, " ")), leaf.Keys[len(leaf.Keys)-1].Column-1
+		if indent > column || indent == column && strings.HasPrefix(text, "-") {
+			d.Leaves = d.Leaves[:n-1]
+			note.Text += ", which belongs to " + safetext.Clip(leaf.Path(), 80)
+		}
+	}
+	d.Problems = append(d.Problems, note)
 }
 
 // Parse returns the mapping at the top of the first document, expanded.
