@@ -23,9 +23,7 @@ const (
 func (p *porting) benchmarkFields() {
 	p.setRecipe("observability.enabled", boolean(false), fixed("it would affect the measurement"))
 	p.setRecipe("benchmark.type", plain("agentperf"), fixed("the harness's client"))
-	const placement = "benchmark.client_placement"
-	p.setRecipe(placement, plain("last_decode"), fixed("away from frontend and prefill workers, which are busiest"))
-	p.ask(Confirm, Recipe, placement, "", nil, "confirm where the client runs; the run directory does not record it")
+	p.clientPlacement()
 	if list, from := p.concurrency(); len(list) == 1 {
 		p.setRecipe(levelField, list[0], from)
 	} else {

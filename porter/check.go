@@ -117,6 +117,9 @@ func (c *checker) prove() {
 	}
 	if err != nil {
 		p.Problem = strings.TrimPrefix(err.Error(), "plan recipe: ")
+		if c.Question("resources", "layout") != "" {
+			return // it shows that the workers do not fit
+		}
 		c.ask(MustFix, Recipe, "resources", "proof", nil, "no plan for the recipe: %s; a bug in the porter, "+
 			"unless a question or an answer about resources explains it", p.Problem)
 		return

@@ -36,9 +36,9 @@ func ExamplePort() {
 		}
 	}
 	// Output:
-	// 186 fields: 138 copied, 16 translated, 7 inferred, 22 default, 1 guessed, 2 todo
+	// 186 fields: 138 copied, 16 translated, 8 inferred, 21 default, 1 guessed, 2 todo
 	// 8 launch lines compared with the new plan: 388 unchanged, 262 changed by a known rule, 0 lost
-	// 2 must fix, 7 to confirm
+	// 2 must fix, 6 to confirm
 	// workload:trajectory_path
 	// workload:user_assignments_path
 }

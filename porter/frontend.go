@@ -106,7 +106,9 @@ func (f *frontend) argFields(plane string, planeFrom origin) {
 		}
 		return number(s)
 	})
-	f.setArg("enforce-disagg", boolean(true), fixed("prefill and decode are separate"))
+	if !f.run.Aggregated {
+		f.setArg("enforce-disagg", boolean(true), fixed("prefill and decode are separate"))
+	}
 	f.setArg("request-plane", plain(plane), planeFrom)
 	f.setArg("event-plane", plain("zmq"), fixed("the harness runs no NATS"))
 	if f.launch != nil && len(f.launch.Args) > 3 {
@@ -160,7 +162,7 @@ func (f *frontend) etcdNode() {
 		return
 	}
 	at := l.OptionAt(l.Nodelist)
-	for _, r := range roles {
+	for _, r := range f.run.Roles() {
 		for _, w := range f.run.Launches.Workers[r] {
 			if slices.Contains(w.Hosts, l.Hosts[0]) {
 				f.setRecipe(base, boolean(false), inferred("etcd shares a node with "+w.Name(), "compared by host lists",

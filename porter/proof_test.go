@@ -131,7 +131,7 @@ func TestProofRows(t *testing.T) {
 				),
 				gen,
 			),
-			want: []string{"CTX 0: changed flag --nodes old 2 new 1 | question recipe:resources.prefill_nodes#packing"},
+			want: []string{"CTX 0: changed flag --nodes old 2 new 1 | question recipe:resources#layout"},
 		},
 		{
 			name: "etcd", job: jobLog(

@@ -53,7 +53,7 @@ func TestTopology(t *testing.T) {
 			want: map[string]string{"resources.prefill_nodes": "3", "resources.prefill_workers": "2"},
 			todos: []string{
 				"CTX 0: no valid host list; -N 2 was used", "CTX 1: neither a host list nor -N",
-				"must-fix resources.prefill_workers: CTX workers differ in size",
+				"must-fix resources: CTX workers differ in size (8, 4 GPUs)",
 			},
 		},
 		{

@@ -4,7 +4,9 @@ import (
 	"context"
 	"io"
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
@@ -75,6 +77,31 @@ func (r *Run) parseClient(_ context.Context, f io.Reader, a *Artifact) error {
 		r.Client.setCommand()
 	}
 	return nil
+}
+
+var nodePlaceholder = regexp.MustCompile(`^<node(\d{1,5})_placeholder>$`)
+
+// ClientNode returns the node on which the client ran. If only its place among the nodes of the job is known, the name
+// is empty and the evidence is that of the place. Without any evidence it is not known at all.
+func (r *Run) ClientNode() (name string, at []Evidence) {
+	l := r.Client.Launch
+	if l == nil || l.Nodelist.Value == "" {
+		return "", nil
+	}
+	at = append(at, l.OptionAt(l.Nodelist))
+	m := nodePlaceholder.FindStringSubmatch(l.Nodelist.Value)
+	if m == nil {
+		if len(l.Hosts) > 0 {
+			name = l.Hosts[0]
+		}
+		return name, at
+	}
+	nodes := r.Launches.Nodes
+	hosts, err := expandHosts(nodes.Text)
+	if n, numErr := strconv.Atoi(m[1]); err == nil && numErr == nil && n < len(hosts) {
+		return hosts[n], append(at, nodes.At)
+	}
+	return "", at
 }
 
 // runScript returns the index of the client's script among the words of a command, or -1.

@@ -19,6 +19,25 @@ type Pinning struct {
 	Usual bool       // the logs were found by their usual names; no launch line names them
 }
 
+// WorkerLog is a log in the run directory that has the usual name of a worker's log.
+type WorkerLog struct {
+	Name  string
+	Index int
+}
+
+// WorkerLogs returns the logs with the usual names of a role's workers.
+func (r *Run) WorkerLogs(role schema.Role) []WorkerLog {
+	var logs []WorkerLog
+	for _, name := range r.names {
+		of, index := workerLog(name)
+		isLog := strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".log")
+		if isLog && (of == role || of == schema.Decode && role == schema.Agg) {
+			logs = append(logs, WorkerLog{name, index})
+		}
+	}
+	return logs
+}
+
 // readPinning searches the logs that the launch lines of the workers name, or else those with the usual names.
 func (r *Run) readPinning(ctx context.Context) error {
 	role := r.Roles()[0]
@@ -29,11 +48,8 @@ func (r *Run) readPinning(ctx context.Context) error {
 		}
 	}
 	if len(logs) == 0 {
-		for _, name := range r.names {
-			name = strings.TrimSuffix(name, ".gz")
-			of, _ := workerLog(name)
-			if (of == role || of == schema.Decode && role == schema.Agg) && strings.HasSuffix(name, ".log") &&
-				!slices.Contains(logs, name) {
+		for _, log := range r.WorkerLogs(role) {
+			if name := strings.TrimSuffix(log.Name, ".gz"); !slices.Contains(logs, name) {
 				logs = append(logs, name)
 			}
 		}

@@ -120,14 +120,14 @@ func (p *comparer) compareValue(what, name, old, new, rule string) {
 func (p *comparer) explainSize(l *harness.Launch) string {
 	for _, path := range []string{l.Role.WorkersPath(), l.Role.NodesPath(), "resources.gpus_per_node", l.Role.GPUsPath()} {
 		rule := p.Answer(path)
-		for _, topic := range []string{l.Name() + " size", "sizes", "packing", l.Name() + " launch", "shared"} {
+		for _, topic := range []string{l.Name() + " size", l.Name() + " launch", "shared", "count"} {
 			rule = cmp.Or(rule, p.Question(path, topic))
 		}
 		if rule != "" {
 			return rule
 		}
 	}
-	return ""
+	return p.Question("resources", "layout")
 }
 
 // explainField explains a different value of a field that launch lines show.

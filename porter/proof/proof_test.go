@@ -23,7 +23,7 @@ func (asked) Answer(path string) string {
 }
 
 func (asked) Question(path, topic string) string {
-	if path == "resources.decode_nodes" && topic == "packing" {
+	if path == "resources" && topic == "layout" {
 		return "question recipe:" + path + "#" + topic
 	}
 	return ""
@@ -92,7 +92,7 @@ func TestCompare(t *testing.T) {
 			{Kind: added, What: "flag", Name: "--kill-on-bad-exit", Rule: "srt-slurm starts steps with it"},
 		}},
 		{Launches: []string{"GEN 0"}, Lines: []int{9}, Step: "decode_0", Differences: []Row{
-			{Kind: dropped, What: "flag", Name: "the whole launch", Rule: "question recipe:resources.decode_nodes#packing"},
+			{Kind: dropped, What: "flag", Name: "the whole launch", Rule: "question recipe:resources#layout"},
 		}},
 	}
 	if diff := cmp.Diff(want, p.Lines); diff != "" {
