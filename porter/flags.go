@@ -90,7 +90,7 @@ func (u *flagUse) text() string {
 func (p *porting) askExport() {
 	for _, l := range p.run.Launches.All() {
 		i := slices.IndexFunc(l.Flags, func(f harness.Option) bool { return f.Name == "--export" })
-		if i < 0 || rules.ExportsAll(l.Flags[i].Value) {
+		if i < 0 || l.ExportsAll() {
 			continue
 		}
 		f := l.Flags[i]

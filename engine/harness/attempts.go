@@ -32,9 +32,64 @@ type Launches struct {
 	Count    int       // launches parsed, of all attempts
 	Unread   []Unread  // launches that could not be parsed
 	UnreadN  int       // how many there are, recorded or not
+	Beside   []Beside  // other commands in launch lines
+	BesideN  int       // how many there are, recorded or not
 
 	artifact *Artifact
 	nodes    Value // of the next attempt
+	all      []Replaced
+	more     Replaced // sum of the launches that are not in all
+}
+
+// Beside is a command in a launch line that is not a launch, such as mkdir.
+type Beside struct {
+	Command
+	Line int
+	src  *source
+}
+
+// At returns the evidence of a word of the command.
+func (b *Beside) At(key string, w Word) Evidence { return b.src.at(key, w.Source, w.Offset) }
+
+// Replaced is a launch that the ported attempt does not contain.
+type Replaced struct {
+	Name   string
+	Line   int
+	Count  int // launches
+	Tokens int
+}
+
+// Replaced returns the launches that the ported attempt does not contain. The last one may stand for more
+// than one and then has no line.
+func (ls *Launches) Replaced() []Replaced {
+	used := map[int]bool{}
+	more := ls.more
+	for _, l := range slices.Concat(ls.All(), ls.Others) {
+		used[l.number] = true
+		if l.number >= len(ls.all) {
+			more.Count, more.Tokens = more.Count-1, more.Tokens-len(l.Tokens())
+		}
+	}
+	var list []Replaced
+	for i, r := range ls.all {
+		if !used[i] {
+			list = append(list, r)
+		}
+	}
+	if more.Count > 0 {
+		list = append(list, more)
+	}
+	return list
+}
+
+// maxReplaced bounds the launches that are recorded by name and line.
+const maxReplaced = 4096
+
+func (ls *Launches) addBeside(b Beside) {
+	ls.BesideN++
+	if len(ls.Beside) < maxOthers {
+		ls.Beside = append(ls.Beside, b)
+	}
 }
 
 // Unread is a launch line that could not be read.
@@ -128,7 +183,13 @@ func (ls *Launches) begin() {
 
 // add adds a launch.
 func (ls *Launches) add(l *Launch) {
+	l.number = ls.Count
 	ls.Count++
+	if r := (Replaced{l.Name(), l.Line, 1, len(l.Tokens())}); len(ls.all) < maxReplaced {
+		ls.all = append(ls.all, r)
+	} else {
+		ls.more = Replaced{Name: "other launches", Count: ls.more.Count + 1, Tokens: ls.more.Tokens + r.Tokens}
+	}
 	a := ls.current()
 	again := l.Service == "etcd" && a.Etcd != nil || l.Service == "frontend" && a.Frontend != nil
 	if again && len(a.Workers) > 0 {

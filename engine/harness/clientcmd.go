@@ -15,8 +15,9 @@ import (
 // ClientCommand is the command that started the client.
 type ClientCommand struct {
 	Launch   *Launch   // the srun command that starts its shell; nil if it is started otherwise
-	Commands []Command // of the client script; those in bash -c '…' are in its place
-	Runs     []int     // indices in Commands of those that run the client; the first one counts
+	Commands []Command // of the client script; those in bash -c '…' follow it
+	Outer    int       // index in Commands of that of Launch
+	Runs     []int     // indices in Commands of those that run the client; the last one counts
 	Checkout Value     // directory that it was started in
 	Flags    []string  // without those in benchStepFlags
 	FlagsAt  Evidence
@@ -61,15 +62,15 @@ func (r *Run) parseClient(_ context.Context, f io.Reader, a *Artifact) error {
 	r.Client.src = src
 	for _, c := range cmds {
 		nested := expandNested([]Command{c}, 0)
-		first := len(r.Client.Commands)
+		first, runs := len(r.Client.Commands), len(r.Client.Runs)
 		r.Client.Commands = append(r.Client.Commands, nested...)
 		for i, n := range nested {
 			if runScript(n) >= 0 {
 				r.Client.Runs = append(r.Client.Runs, first+i)
 			}
 		}
-		if len(r.Client.Runs) > 0 && r.Client.Log.Text == "" {
-			r.Client.setShell(c)
+		if len(r.Client.Runs) > runs {
+			r.Client.setShell(c, first)
 		}
 	}
 	if len(r.Client.Runs) > 0 {
@@ -109,8 +110,10 @@ func runScript(c Command) int {
 	return slices.IndexFunc(c.Words, func(w Word) bool { return path.Base(w.Text) == "run.py" })
 }
 
-// setShell sets what the command shows that starts the client or the shell in which it runs.
-func (c *ClientCommand) setShell(outer Command) {
+// setShell sets what the command shows that starts the client or the shell in which it runs. index is that
+// in Commands.
+func (c *ClientCommand) setShell(outer Command, index int) {
+	c.Launch, c.Outer, c.Log = nil, index, Value{}
 	if log := outer.Output(); log.Text != "" {
 		c.Log = Value{log.Text, c.At("&>", log)}
 	}
@@ -125,9 +128,12 @@ func (c *ClientCommand) setShell(outer Command) {
 	}
 }
 
-// setCommand sets what the first command shows that runs the client.
+// Run returns the command that runs the client, which is the last one of them.
+func (c *ClientCommand) Run() Command { return c.Commands[c.Runs[len(c.Runs)-1]] }
+
+// setCommand sets what the command shows that runs the client.
 func (c *ClientCommand) setCommand() {
-	run := c.Commands[c.Runs[0]]
+	run := c.Run()
 	script := runScript(run)
 	words := run.Words[script+1:]
 	c.Flags = otherFlags(words)
@@ -147,7 +153,7 @@ func (c *ClientCommand) setCommand() {
 			}
 		}
 	}
-	for _, before := range c.Commands[:c.Runs[0]] {
+	for _, before := range c.Commands[:c.Runs[len(c.Runs)-1]] {
 		if n := len(before.Words); n > 1 && before.Words[0].Text == "cd" {
 			dir := before.Words[n-1]
 			c.Checkout = Value{dir.Text, c.At("cd", dir)}
@@ -181,15 +187,15 @@ func dropCutWord(cmds []Command, text string, a *Artifact) {
 	}
 }
 
-// expandNested replaces each bash -c '…' by the commands in it.
+// expandNested adds the commands in each bash -c '…' after it.
 func expandNested(cmds []Command, depth int) []Command {
 	var out []Command
 	for _, c := range cmds {
-		inner := Word{}
+		inner, at := Word{}, 0
 		for i := 2; i < len(c.Words) && depth < 3; i++ {
 			shell := path.Base(c.Words[i-2].Text)
 			if c.Words[i-1].Text == "-c" && (shell == "bash" || shell == "sh") || c.Words[i-1].Text == "-lc" {
-				inner = c.Words[i]
+				inner, at = c.Words[i], i
 			}
 		}
 		nested, err := parseShell(inner.Text)
@@ -198,9 +204,14 @@ func expandNested(cmds []Command, depth int) []Command {
 			continue
 		}
 		for i := range nested {
-			nested[i].shift(inner.Offset + 1) // the quote
+			nested[i].shift(inner.Offset)
+			if inner.Quoted {
+				nested[i].shift(1) // the quote
+			}
 		}
-		out = append(out, expandNested(nested, depth+1)...)
+		all := expandNested(nested, depth+1)
+		c.Words, c.Nested = slices.Delete(slices.Clone(c.Words), at, at+1), len(all)
+		out = append(append(out, c), all...)
 	}
 	return out
 }

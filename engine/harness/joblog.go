@@ -213,12 +213,17 @@ func (log *jobLog) addCommands(src *source, mark, begin int, cmds []Command) {
 			case l.Command.Words != nil:
 				log.unread(src, c.offset(mark), fmt.Sprintf("unknown worker role %q; only CTX and GEN can be ported",
 					safetext.Clip(l.Model, 40)))
-			case slices.ContainsFunc(c.Words, func(w Word) bool { return path.Base(w.Text) == "srun" || isStartScript(w) }):
+			case c.Nested == 0 && slices.ContainsFunc(c.Words, isLaunchWord):
 				log.unread(src, c.offset(mark), "runs no start script of the harness")
+			default:
+				log.addBeside(Beside{Command: c, Line: src.lineAt(c.offset(mark)), src: src})
 			}
 		}
 	}
 }
+
+// isLaunchWord reports whether a word occurs only in launches.
+func isLaunchWord(w Word) bool { return path.Base(w.Text) == "srun" || isStartScript(w) }
 
 // unread records a launch that could not be read.
 func (log *jobLog) unread(src *source, offset int, reason string) {

@@ -43,6 +43,7 @@ type Launch struct {
 	Flags    []Option // all flags of srun, by their long names
 	Model    string
 	Args     []Word // of the start script
+	EnvArg   int    // index of a worker's list of variables among them; their number if there is none
 	Config   Word   // argument that names the engine config; Text is empty if there is none
 	LogDir   Word   // argument that names the run directory
 	Log      Word   // file that its output goes to
@@ -61,6 +62,7 @@ type Launch struct {
 
 	src         *source
 	export, env []Var
+	number      int // of the launch, from 0
 }
 
 // Option is a flag with its value.
@@ -155,8 +157,10 @@ func (l *Launch) parseSrun(c Command, program int) bool {
 			l.Log = Word{Text: l.Flags[i].Value, Source: l.Flags[i].Value, Offset: l.Flags[i].offset}
 		}
 	}
-	for i, a := range c.Assigns { // --export overrides them
-		l.export = slices.Insert(l.export, i, newVar(a.Name+"="+a.Value.Source, a.Value.Offset-len(a.Name)-1))
+	if l.ExportsAll() {
+		for i, a := range c.Assigns { // --export overrides them
+			l.export = slices.Insert(l.export, i, a.variable())
+		}
 	}
 	for _, w := range c.Words[srun+1 : program] { // env NAME=value … bash script
 		if n := nameLen(w.Text); n > 0 && n < len(w.Text) && w.Text[n] == '=' {
@@ -189,8 +193,14 @@ func (l *Launch) parseWorker() {
 	if len(l.Args) > 2 {
 		l.Model = l.Args[2].Text
 	}
-	list := l.parseEnvList()
-	l.findFiles(list)
+	l.EnvArg = l.parseEnvList()
+	l.findFiles(l.EnvArg)
+}
+
+// ExportsAll reports whether the environment of the submitting shell is passed on.
+func (l *Launch) ExportsAll() bool {
+	i := slices.IndexFunc(l.Flags, func(f Option) bool { return f.Name == "--export" })
+	return i < 0 || slices.Contains(strings.Split(l.Flags[i].Value, ","), "ALL")
 }
 
 // parseEnvList finds the list of variables among a worker's arguments. It returns its index, or the
@@ -265,7 +275,7 @@ func (l *Launch) mergeEnvironment() {
 		v.At = l.At(v.Name, v.Raw, v.offset)
 		i, again := at[v.Name]
 		switch {
-		case v.bare && exportWords[v.Name]:
+		case v.bare && (exportWords[v.Name] || v.Name == ""):
 		case v.bare:
 			l.BareNames = append(l.BareNames, Value{v.Name, v.At})
 		case again:

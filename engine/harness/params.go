@@ -121,9 +121,12 @@ func unquote(s string) string {
 	return unescape(s[1:len(s)-1], "\"\\$`")
 }
 
+// isEmpty reports whether the variable is set to nothing.
+func (v *Var) isEmpty() bool { return !v.bare && v.Value == "" && !v.HasCommas }
+
 // splitExport splits an --export list as its author intended. An entry is NAME=value or a name
-// alone. After a value, a word is a name only if it looks like a well-known variable; otherwise it
-// belongs to the value, which then contains a comma.
+// alone. After a value that is not empty, a word is a name only if it looks like a well-known variable;
+// otherwise it belongs to the value, which then contains a comma. An entry that is neither has no name.
 func splitExport(s string, offset int) []Var {
 	var out []Var
 	begin := 0 // of the last entry
@@ -138,7 +141,7 @@ func splitExport(s string, offset int) []Var {
 		switch {
 		case n > 0 && n < len(piece) && piece[n] == '=':
 			out, begin = append(out, newVar(piece, offset+from)), from
-		case n > 0 && n == len(piece) && (last == nil || last.bare || isWellKnown(piece)):
+		case n > 0 && n == len(piece) && (last == nil || last.bare || last.isEmpty() || isWellKnown(piece)):
 			out, begin = append(out, Var{Name: piece, Raw: piece, offset: offset + from, bare: true}), from
 		case last != nil && !last.bare:
 			truncated := last.Value
@@ -147,6 +150,8 @@ func splitExport(s string, offset int) []Var {
 			}
 			*last = newVar(s[begin:to], last.offset)
 			last.HasCommas, last.Truncated = true, truncated
+		case piece != "":
+			out = append(out, Var{Raw: piece, offset: offset + from, bare: true})
 		}
 		from = to + 1
 	}
@@ -217,6 +222,9 @@ func (r *Run) assign(a *Artifact, src *source) {
 			a.problem(number, fmt.Sprintf("is a command (%s), not an assignment; values with spaces need quotes",
 				safetext.Clip(c.Words[0].Text, 40)))
 			continue
+		}
+		if c.Compound.Text != "" {
+			a.problem(number, fmt.Sprintf("is a compound command (%s), not an assignment", safetext.Clip(c.Compound.Text, 40)))
 		}
 		for _, as := range c.Assigns {
 			text := as.Value.Text

@@ -77,6 +77,10 @@ func TestSplitExport(t *testing.T) {
 		{"ALL", []string{"ALL"}},
 		{"ALL,HOME=/h", []string{"ALL", "HOME|/h|"}},
 		{"ALL,U=cuda_ipc,sm,tcp,B=1", []string{"ALL", "U|cuda_ipc,sm,tcp|cuda_ipc", "B|1|"}},
+		{"EMPTY=,BARE", []string{"EMPTY||", "BARE"}},
+		{"EMPTY=,b,C='',d,E=1,f", []string{"EMPTY||", "b", "C||", "d", "E|1,f|1"}},
+		{"NONE,A=1", []string{"NONE", "A|1|"}},
+		{"ALL,-x,A=1", []string{"ALL", "", "A|1|"}},
 		{"S=INIT,NET,PATH,LD_LIBRARY_PATH,Z=", []string{"S|INIT,NET|INIT", "PATH", "LD_LIBRARY_PATH", "Z||"}},
 		{"lower,NAMES,A=1", []string{"lower", "NAMES", "A|1|"}},
 		{`A="x,B=2",C=3`, []string{"A|x,B=2|", "C|3|"}},
@@ -115,7 +119,9 @@ func TestParseShell(t *testing.T) {
 		{"srun -w <n0>,<n1> <in >out 2>err", []string{"srun|-w|<n0>,<n1>"}, "out"},
 		{"a && b; c | d", []string{"a", "b", "c", "d"}, ""},
 		{`"a\"b\$c\d"`, []string{`a"b$c\d`}, ""},
-		{"if x; then srun y; fi", []string{"x", "srun|y"}, ""},
+		{"if x; then srun y; fi", []string{"(if)", "x", "srun|y"}, ""},
+		{"for i in 1 2; do [[ -f $i ]] || export A=1 B; done", []string{"(for i in 1 2)", "([[ -f $i ]])", "A B"}, ""},
+		{"f() { x; }; { y; } >o; (( 1 )); time z", []string{"(f())", "x", "", "y", "((( 1 )))", "(time)", "z"}, "o"},
 	} {
 		cmds, err := parseShell(c.in)
 		if err != nil {
@@ -128,6 +134,12 @@ func TestParseShell(t *testing.T) {
 			var words []string
 			for _, w := range cmd.Words {
 				words = append(words, w.Text)
+			}
+			if cmd.Compound.Text != "" {
+				words = append(words, "("+cmd.Compound.Text+")")
+			}
+			if cmd.Exports {
+				words = append(words, cmd.Assigns[0].Name+" "+cmd.Names[0].Text)
 			}
 			got = append(got, strings.Join(words, "|"))
 			out += cmd.Output().Text

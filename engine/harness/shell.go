@@ -24,12 +24,15 @@ type Word struct {
 	Quoted bool   // some part was in quotes
 }
 
-// Command is a simple command of a shell text.
+// Command is a simple command of a shell text, or the head of a compound command, such as for x in 1 2.
 type Command struct {
 	Assigns   []Assign // before the command, or of an export
 	Exports   bool     // the assignments are those of an export
+	Names     []Word   // options and names without a value of an export
 	Words     []Word
 	Redirects []Redirect
+	Compound  Word // head of a compound command; Text is empty for a simple one
+	Nested    int  // number of the following commands that are the text of its bash -c; that word is left out
 }
 
 // offset returns the offset of the first word, or otherwise if there is none.
@@ -51,6 +54,10 @@ func (c *Command) shift(by int) {
 	for i := range c.Redirects {
 		c.Redirects[i].Target.Offset += by
 	}
+	for i := range c.Names {
+		c.Names[i].Offset += by
+	}
+	c.Compound.Offset += by
 }
 
 // Assign is NAME=value, as in an env file or before a command.
@@ -164,12 +171,17 @@ func simpleCommand(src string, s *syntax.Stmt) (Command, bool) {
 	case *syntax.DeclClause: // export, declare
 		c.Exports = true
 		for _, a := range cmd.Args {
-			if a.Name != nil && !a.Naked {
+			switch {
+			case a.Name == nil && a.Value != nil:
+				c.Names = append(c.Names, newWord(src, a.Value))
+			case a.Naked:
+				c.Names = append(c.Names, nodeWord(src, a.Name))
+			default:
 				c.Assigns = append(c.Assigns, newAssignment(src, a))
 			}
 		}
 	default:
-		return c, false
+		c.Compound = compoundHead(src, cmd)
 	}
 	for _, r := range s.Redirs {
 		redirect := Redirect{Operator: r.Op.String()}
@@ -181,11 +193,46 @@ func simpleCommand(src string, s *syntax.Stmt) (Command, bool) {
 		}
 		c.Redirects = append(c.Redirects, redirect)
 	}
-	return c, true
+	isEmpty := len(c.Words)+len(c.Assigns)+len(c.Names)+len(c.Redirects) == 0 && c.Compound.Text == ""
+	return c, !isEmpty
+}
+
+// compoundHead returns the part of a compound command that is not a command of its own. Text is empty if
+// there is none, as for a group.
+func compoundHead(src string, cmd syntax.Command) Word {
+	head := func(from syntax.Pos, to uint) Word {
+		text := strings.TrimRight(substring(src, int(from.Offset()), int(to)), " ;\t\n")
+		return Word{Text: restorePlaceholders.Replace(text), Source: text, Offset: int(from.Offset())}
+	}
+	switch cmd := cmd.(type) {
+	case *syntax.IfClause:
+		return head(cmd.Position, cmd.Position.Offset()+2)
+	case *syntax.WhileClause:
+		return head(cmd.WhilePos, cmd.WhilePos.Offset()+5)
+	case *syntax.ForClause:
+		return head(cmd.ForPos, cmd.DoPos.Offset())
+	case *syntax.CaseClause:
+		return head(cmd.Case, cmd.In.Offset())
+	case *syntax.FuncDecl:
+		return head(cmd.Position, cmd.Body.Pos().Offset())
+	case *syntax.TestClause, *syntax.ArithmCmd, *syntax.LetClause:
+		return head(cmd.Pos(), cmd.End().Offset())
+	case *syntax.TimeClause:
+		return head(cmd.Time, cmd.Time.Offset()+4)
+	case *syntax.CoprocClause:
+		return head(cmd.Coproc, cmd.Coproc.Offset()+6)
+	}
+	return Word{}
+}
+
+// nodeWord returns the source of a part of the text as a word.
+func nodeWord(src string, n syntax.Node) Word {
+	text := substring(src, int(n.Pos().Offset()), int(n.End().Offset()))
+	return Word{Text: text, Source: text, Offset: int(n.Pos().Offset())}
 }
 
 func newAssignment(src string, a *syntax.Assign) Assign {
-	as := Assign{Name: a.Name.Value}
+	as := Assign{Name: a.Name.Value, Value: Word{Offset: int(a.End().Offset())}}
 	switch {
 	case a.Value != nil:
 		as.Value = newWord(src, a.Value)

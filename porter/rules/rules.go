@@ -129,9 +129,6 @@ func (f Flag) Covers(value string) bool {
 	return f.Same == nil || slices.Contains(f.Same, value)
 }
 
-// ExportsAll reports whether an --export list passes the environment of the submitting shell on.
-func ExportsAll(list string) bool { return slices.Contains(strings.Split(list, ","), "ALL") }
-
 // The actions on flags, besides [Drop].
 const (
 	MustMatch Action = "same"  // must have the same value in the new job

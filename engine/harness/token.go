@@ -1,0 +1,226 @@
+package harness
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Part is the kind of a [Token].
+type Part string
+
+// The parts of a command line.
+const (
+	Program      Part = "program"  // srun, the shell, or another word before the start script
+	SrunFlag     Part = "flag"     // with its value
+	Variable     Part = "env"      // NAME=value
+	BareVariable Part = "bare"     // name without a value in an --export list
+	ExportWord   Part = "export"   // other entry of an --export list: ALL, NONE, NIL, or one that is no name
+	MountEntry   Part = "mount"    // entry of --container-mounts
+	StartScript  Part = "script"   // start script of the harness, or the client's
+	Argument     Part = "argument" // of the start script, or of another command
+	ProgramFlag  Part = "option"   // flag of the program that is started, with its value
+	Redirection  Part = "redirect" // with its target
+	OtherCommand Part = "command"  // name of another command, or head of a compound one
+)
+
+// Token is a part of a command line that has a meaning of its own. Each part of a line belongs to exactly
+// one token.
+type Token struct {
+	Part       Part
+	Name       string // of a flag (the long one), of a variable, or operator of a redirection
+	Value      string // without quotes
+	Source     string // as written
+	Offset     int    // of Source, in the line
+	Index      int    // of an argument, from 0
+	Var        Var    // of a Variable
+	Overridden string // why it has no effect; empty if it has
+}
+
+// Text returns a token in the spelling that people use.
+func (t Token) Text() string {
+	switch t.Part {
+	case SrunFlag, ProgramFlag:
+		return Option{Name: t.Name, Value: t.Value}.String()
+	case Variable:
+		return t.Name + "=" + t.Value
+	case Redirection:
+		return strings.TrimSpace(t.Name + " " + t.Value)
+	}
+	return t.Value
+}
+
+// tokens collects the tokens of a command line.
+type tokens []Token
+
+func (ts *tokens) add(part Part, name, value, source string, offset int) *Token {
+	*ts = append(*ts, Token{Part: part, Name: name, Value: value, Source: source, Offset: offset})
+	return &(*ts)[len(*ts)-1]
+}
+
+func (ts *tokens) word(part Part, w Word) *Token { return ts.add(part, "", w.Text, w.Source, w.Offset) }
+
+func (ts *tokens) vars(vars []Var) {
+	for _, v := range vars {
+		switch {
+		case !v.bare:
+			ts.add(Variable, v.Name, v.Value, v.Raw, v.offset).Var = v
+		case v.Name == "" || exportWords[v.Name]:
+			ts.add(ExportWord, "--export", v.Raw, v.Raw, v.offset)
+		default:
+			ts.add(BareVariable, v.Name, "", v.Raw, v.offset)
+		}
+	}
+}
+
+func (ts *tokens) assigns(as []Assign) {
+	for _, a := range as {
+		ts.vars([]Var{a.variable()})
+	}
+}
+
+// variable returns the variable that an assignment sets.
+func (a Assign) variable() Var {
+	v := newVar(a.Name+"="+a.Value.Source, a.Value.Offset-len(a.Name)-1)
+	v.Value = a.Value.Text
+	return v
+}
+
+// flags adds the flags of srun at the beginning of words and returns the index of the next word.
+func (ts *tokens) flags(words []Word) (rest int) {
+	uses, rest := parseFlags(words)
+	last := map[string][2]int{} // tokens of the last use of each flag
+	for _, u := range uses {
+		n := len(*ts)
+		switch u.Name {
+		case "--export":
+			ts.vars(splitExport(u.Value, u.offset))
+		case "--container-mounts":
+			at := u.offset
+			for m := range strings.SplitSeq(u.Value, ",") {
+				if m != "" {
+					ts.add(MountEntry, u.Name, m, m, at)
+				}
+				at += len(m) + 1
+			}
+		}
+		if len(*ts) == n {
+			ts.add(SrunFlag, u.Name, u.Value, u.source, u.at)
+		}
+		for i := last[u.Name][0]; i < last[u.Name][1]; i++ {
+			(*ts)[i].Overridden = "the same flag is given again later in the line"
+		}
+		last[u.Name] = [2]int{n, len(*ts)}
+	}
+	return rest
+}
+
+// srun adds the part of a command before the word at index program.
+func (ts *tokens) srun(c Command, srun, program int) {
+	ts.assigns(c.Assigns)
+	for _, w := range c.Words[:srun+1] {
+		ts.word(Program, w)
+	}
+	rest := srun + 1 + ts.flags(c.Words[srun+1:program])
+	for _, w := range c.Words[rest:program] {
+		if n := nameLen(w.Text); n > 0 && n < len(w.Text) && w.Text[n] == '=' { // env NAME=value … bash script
+			ts.vars([]Var{newVar(w.Text, w.Offset)})
+		} else {
+			ts.word(Program, w)
+		}
+	}
+}
+
+func (ts *tokens) redirects(rs []Redirect) {
+	for _, r := range rs {
+		ts.add(Redirection, r.Operator, r.Target.Text, strings.TrimSpace(r.Operator+" "+r.Target.Source), r.Target.Offset)
+	}
+}
+
+// options adds the flags of a program, with their values, and its arguments.
+func (ts *tokens) options(words []Word, first int) {
+	for i := 0; i < len(words); i++ {
+		w := words[i]
+		name, value, attached := strings.Cut(w.Text, "=")
+		if !strings.HasPrefix(name, "--") || name == "--" {
+			ts.word(Argument, w).Index = first + i
+			continue
+		}
+		t := ts.add(ProgramFlag, name, value, w.Source, w.Offset)
+		for !attached && i+1 < len(words) && !strings.HasPrefix(words[i+1].Text, "-") {
+			i++
+			t.Value, t.Source = strings.TrimSpace(t.Value+" "+words[i].Text), t.Source+" "+words[i].Source
+			if name != "--concurrencies" {
+				break
+			}
+		}
+	}
+}
+
+// Tokens returns the tokens of a launch.
+func (l *Launch) Tokens() []Token {
+	var ts tokens
+	c := l.Command
+	ts.srun(c, l.Srun, l.Script)
+	if !l.ExportsAll() {
+		for i := range c.Assigns {
+			ts[i].Overridden = "--export does not pass it on"
+		}
+	}
+	if l.Script < len(c.Words) {
+		ts.word(StartScript, c.Words[l.Script])
+	}
+	for i, w := range l.Args {
+		switch {
+		case l.Role != "" && i == l.EnvArg:
+			ts.vars(splitEnvList(w.Text, w.Offset))
+		case l.Service == "frontend" && i == frontendFlags:
+			ts.options(l.Args[i:], i)
+		case l.Service == "frontend" && i > frontendFlags:
+		default:
+			ts.word(Argument, w).Index = i
+		}
+	}
+	ts.redirects(c.Redirects)
+	ts.overrideVariables()
+	return ts
+}
+
+// frontendFlags is the index of the first flag of the frontend among the arguments of its start script.
+const frontendFlags = 3
+
+// overrideVariables marks the variables that are set again later.
+func (ts tokens) overrideVariables() {
+	last := map[string]int{}
+	for i, t := range ts {
+		if t.Part != Variable || t.Overridden != "" {
+			continue
+		}
+		if old, again := last[t.Name]; again {
+			ts[old].Overridden = "the variable is set again later in the line"
+		}
+		last[t.Name] = i
+	}
+}
+
+// Tokens returns the tokens of a command.
+func (c Command) Tokens() []Token {
+	var ts tokens
+	ts.assigns(c.Assigns)
+	for _, w := range c.Names {
+		ts.word(BareVariable, w).Name = w.Text
+	}
+	if c.Compound.Text != "" {
+		ts.word(OtherCommand, c.Compound)
+	}
+	for i, w := range c.Words {
+		if i == 0 {
+			ts.word(OtherCommand, w)
+		} else {
+			ts.word(Argument, w).Index = i - 1
+		}
+	}
+	ts.redirects(c.Redirects)
+	slices.SortStableFunc(ts, func(a, b Token) int { return cmp.Compare(a.Offset, b.Offset) })
+	return ts
+}
