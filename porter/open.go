@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -64,20 +65,31 @@ func decodeLeaves(leaves []recipes.Leaf) map[string]any {
 	return out
 }
 
-// editedSince reports whether the values that a question is about were edited after the port.
+// editedSince reports whether the values of all fields that a question is about were edited after the
+// port.
 func (p *questions) editedSince(t Todo, current map[File]map[string]any) bool {
 	file, path := questionField(t.ID)
-	values := current[file]
-	if path == "" || values == nil {
-		return false
+	paths := t.Fields
+	if len(paths) == 0 && path != "" {
+		paths = []string{path}
 	}
+	if len(t.Fields) > 0 {
+		file = t.File
+	}
+	return len(paths) > 0 && current[file] != nil && !slices.ContainsFunc(paths, func(path string) bool {
+		return !p.edited(file, path, current[file])
+	})
+}
+
+// edited reports whether the values at and below a path differ from those that the port wrote.
+func (p *questions) edited(file File, path string, current map[string]any) bool {
 	written, present := map[string]any{}, map[string]any{}
 	for _, r := range p.Fields {
 		if r.File == file && isWithin(r.Path, path) {
 			written[r.Path] = decodeYAML(r.Value)
 		}
 	}
-	for name, v := range values {
+	for name, v := range current {
 		if isWithin(name, path) {
 			present[name] = v
 		}

@@ -103,3 +103,36 @@ func openQuestions(t *testing.T, recipe, workload string) ([]Todo, error) {
 	}
 	return OpenQuestions(r, w)
 }
+
+// A question about several fields is open until all of them were edited.
+func TestOpenQuestionAboutSeveralFields(t *testing.T) {
+	t.Parallel()
+	files, out := smallRun(), t.TempDir()
+	files[harness.JobLog] = strings.ReplaceAll(files[harness.JobLog], "'A=1 ", "'MY_API_KEY=abc ")
+	recipe, workload := filepath.Join(out, "r.yaml"), filepath.Join(out, "w.yaml")
+	if _, err := port(t, lay(t, files), Options{WorkloadOut: workload}).Write(recipe, workload, false); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{1, 1, 0} { // as ported, after the first edit, after the second one
+		todos, err := openQuestions(t, recipe, workload)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, td := range todos {
+			if strings.HasSuffix(td.ID, "MY_API_KEY#secret") && len(td.Fields) == 2 {
+				n++
+			}
+		}
+		if n != want {
+			t.Fatalf("%d questions, want %d", n, want)
+		}
+		text, err := os.ReadFile(recipe)
+		if err == nil {
+			err = os.WriteFile(recipe, []byte(strings.Replace(string(text), `MY_API_KEY: "abc"`, `OTHER: "x"`, 1)), 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -2,7 +2,10 @@ package porter
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -178,12 +181,28 @@ func sortedLike(order, rows []string) []string {
 	return out
 }
 
+// readArtifact reads a file, which may be compressed.
+func readArtifact(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if err != nil || !strings.HasSuffix(path, ".gz") {
+		return data, err
+	}
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	if data, err = io.ReadAll(r); errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil // cut off
+	}
+	return data, err
+}
+
 func checkEvidence(t *testing.T, dir, path string, ev Evidence) {
 	t.Helper()
 	if ev.Line == 0 {
 		return
 	}
-	data, err := os.ReadFile(filepath.Join(dir, ev.Artifact))
+	data, err := readArtifact(filepath.Join(dir, ev.Artifact))
 	if err != nil {
 		t.Errorf("%s: evidence in %s: %v", path, ev.Artifact, err)
 		return
