@@ -2,13 +2,11 @@ package porter
 
 import (
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
@@ -34,34 +32,30 @@ func (p *porting) benchmarkFields() {
 	p.clientFlags()
 }
 
-// concurrency returns the concurrency levels from job_params.env, the banner or the name of the
-// directory, in this order.
+// concurrency returns the concurrency levels from job_params.env, a log or a command, or else the name of
+// the directory.
 func (p *porting) concurrency() ([]*yaml.Node, origin) {
-	shown := p.run.Banner.Values["Concurrencies"]
-	banner, inBanner := parseLevels(shown.Text)
 	if v, ok := p.run.Params["CONCURRENCIES"]; ok {
-		if list, ok := parseLevels(v.Text); ok {
-			if inBanner && !sameLevels(list, banner) {
-				p.ask(Confirm, Recipe, levelField, "banner", evidence(v.At, shown.At),
-					"CONCURRENCIES is %q, but the banner shows %s: confirm which one is right", v.Text, shown.Text)
-			}
-			return list, copied(v.At)
+		if _, valid := parseLevels(v.Text); !valid {
+			p.ask(Confirm, Recipe, levelField, "levels", evidence(v.At),
+				"CONCURRENCIES is %q, which is not a list of concurrency levels", safetext.Clip(v.Text, 40))
 		}
-		p.ask(Confirm, Recipe, levelField, "levels", evidence(v.At),
-			"CONCURRENCIES is %q, which is not a list of concurrency levels", safetext.Clip(v.Text, 40))
 	}
-	if inBanner {
-		return banner, inferred("from the client's banner", "", shown.At)
+	claims := p.levelClaims()
+	if len(claims) == 0 {
+		p.ask(MustFix, Recipe, levelField, "", nil, "no artifact shows the concurrency: set it")
+		return []*yaml.Node{integer(1)}, placeholder("")
 	}
-	if dir := filepath.Base(p.run.Real); harness.IsRunName(dir) {
-		ev := Evidence{Artifact: ".", Key: "directory", Raw: dir}
-		p.ask(Confirm, Recipe, levelField, "", evidence(ev),
+	switch c := claims[0]; {
+	case c.at.Key == "CONCURRENCIES":
+		return c.levels, copied(c.at)
+	case c.at.Artifact == ".":
+		p.ask(Confirm, Recipe, levelField, "", evidence(c.at),
 			"taken from the directory's name; no artifact shows it: confirm")
-		n, _ := strconv.Atoi(dir[1:])
-		return []*yaml.Node{integer(n)}, origin{Guessed, "from the directory's name", "", []Evidence{ev}}
+		return c.levels, origin{Guessed, "from the directory's name", "", []Evidence{c.at}}
+	default:
+		return c.levels, inferred(c.text, "", c.at)
 	}
-	p.ask(MustFix, Recipe, levelField, "", nil, "no artifact shows the concurrency: set it")
-	return []*yaml.Node{integer(1)}, placeholder("")
 }
 
 // parseLevels parses concurrency levels such as "64 1010", "64,1010" or "[64, 1010]".
@@ -75,10 +69,6 @@ func parseLevels(s string) (levels []*yaml.Node, ok bool) {
 		levels = append(levels, integer(n))
 	}
 	return levels, len(levels) > 0
-}
-
-func sameLevels(a, b []*yaml.Node) bool {
-	return slices.EqualFunc(a, b, func(x, y *yaml.Node) bool { return x.Value == y.Value })
 }
 
 func (p *porting) clientDir() {

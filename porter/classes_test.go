@@ -106,7 +106,8 @@ func TestClasses(t *testing.T) {
 				"seed": "7", "max_workers": "4", "max_tokens": "100", "trajectory_path": "/TODO/traj.jsonl",
 				"phase_timeout_seconds": "600.0",
 			},
-			todos: []string{"note : client.log shows 2 starts of the client; the one on line 17 was used"},
+			todos: []string{"confirm : client.log shows 2 starts of the client (lines 2, 17); the values are those of the " +
+				"last one: confirm them"},
 		},
 		{ // an incomplete banner
 			dir: "07-banner/c128", want: map[string]string{

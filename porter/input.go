@@ -105,7 +105,8 @@ func (in *input) rewriteNode(n *yaml.Node, ev ...Evidence) (*yaml.Node, origin) 
 
 // isMounted reports whether one of the recipe's mounts covers a container path.
 func (in *input) isMounted(p string) bool {
-	for _, m := range in.rewrites.Mounts(in.run.Params["CONTAINER_MOUNTS"].Text) {
+	mounts, _ := in.oldMounts()
+	for _, m := range in.rewrites.Mounts(mounts) {
 		parts := strings.Split(m, ":")
 		if dir := parts[min(1, len(parts)-1)]; p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") {
 			return true

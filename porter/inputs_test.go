@@ -204,7 +204,7 @@ func TestMissingArtifacts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := map[string]string{
-				harness.JobParams:    "must-fix model.path: MODEL_PATH is not in",
+				harness.JobParams:    "must-fix model.container: CONTAINER_IMAGE is not in",
 				harness.CTXConfig:    "must-fix backend.trtllm_config.prefill: ctx_config.yaml can't be used: missing",
 				harness.GENConfig:    "must-fix backend.trtllm_config.decode: gen_config.yaml",
 				harness.ClientScript: "must-fix benchmark.agentperf_client_dir",

@@ -2,6 +2,7 @@ package porter
 
 import (
 	"fmt"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,16 +15,18 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
+const modelField = "model.path"
+
 // jobFields sets the fields of name, model and image.
 func (p *porting) jobFields() {
 	if p.opt.Schema == 2 {
 		p.setRecipe("schema", integer(2), fixed("the layout that current srtctl loads"))
 	}
 	p.nameField()
-	p.pathFromParams("model.path", "MODEL_PATH", "/TODO/model", func(l *harness.Launch) (string, Evidence) {
+	p.pathField(modelField, "MODEL_PATH", "/TODO/model", func(l *harness.Launch) (string, Evidence) {
 		return l.Model, l.At("model", l.Model, 0)
 	})
-	p.pathFromParams("model.container", "CONTAINER_IMAGE", "/TODO/image.sqsh", func(l *harness.Launch) (string, Evidence) {
+	p.pathField("model.container", "CONTAINER_IMAGE", "/TODO/image.sqsh", func(l *harness.Launch) (string, Evidence) {
 		return l.Image.Value, l.OptionAt(l.Image)
 	})
 	p.precision()
@@ -55,41 +58,92 @@ func jobName(s string) string {
 	return strings.TrimRight(name[:min(len(name), 64)], "-")
 }
 
-// pathFromParams sets a path from job_params.env. If it is missing there, the path in a launch line
-// is a candidate for the answer.
-func (p *porting) pathFromParams(base, variable, todo string, shown func(*harness.Launch) (string, Evidence)) {
-	v := p.run.Params[variable]
-	var other string // a different value in launch lines
-	var otherAt []Evidence
-	launches := p.run.Launches.All()
-	for _, l := range launches {
-		if o, ev := shown(l); o != "" && o != v.Text {
-			other, otherAt = o, append(otherAt, ev)
+// launched is a value that launch lines show.
+type launched struct {
+	text string
+	at   []Evidence
+}
+
+// launchedValues returns the different values that the launch lines show. get returns an empty text for a
+// line that shows none.
+func (in *input) launchedValues(get func(*harness.Launch) (string, Evidence)) []launched {
+	var out []launched
+	for _, l := range in.run.Launches.All() {
+		text, ev := get(l)
+		if text == "" {
+			continue
 		}
+		i := slices.IndexFunc(out, func(o launched) bool { return o.text == text })
+		if i < 0 {
+			i, out = len(out), append(out, launched{text: text})
+		}
+		out[i].at = append(out[i].at, ev)
 	}
-	firstFew := otherAt[:min(len(otherAt), 16)]
-	if v.Text == "" {
-		t := Todo{
-			Kind: MustFix, File: Recipe, Path: base,
-			Message: fmt.Sprintf("%s is not in %s: give the path", variable, harness.JobParams),
-		}
-		p.setRecipe(base, plain(todo), placeholder(variable+" was not found"))
-		if other != "" {
-			rewritten, _ := p.rewrites.Apply(other)
-			t.Evidence, t.Candidates = firstFew, []Candidate{{Value: rewritten}}
-			t.Message += "; a launch line shows " + rewritten
-		}
-		p.addTodo("", t)
+	return out
+}
+
+// preferLaunched returns the value of a variable of job_params.env, or the one that all launch lines show
+// instead, since they were executed. at is empty if there is no value.
+func preferLaunched(param harness.Value, shown []launched) (text string, at []Evidence) {
+	switch {
+	case len(shown) == 1 && shown[0].text != param.Text:
+		return shown[0].text, shown[0].at[:min(len(shown[0].at), 4)]
+	case param.Text != "":
+		return param.Text, evidence(param.At)
+	}
+	return "", nil
+}
+
+// pathField sets a path from job_params.env and the launch lines.
+func (p *porting) pathField(base, variable, todo string, get func(*harness.Launch) (string, Evidence)) {
+	param := p.run.Params[variable]
+	shown := p.launchedValues(get)
+	old, at := preferLaunched(param, shown)
+	if old == "" {
+		p.missingPath(base, variable, todo, shown)
 		return
 	}
-	text, from := p.rewritePath(v.Text, v.At)
+	text, from := p.rewritePath(old, at...)
 	p.setRecipe(base, plain(text), from)
-	if other != "" {
-		p.ask(Confirm, Recipe, base, "launched", append([]Evidence{v.At}, firstFew...),
-			"%s is %s in %s, but %d of %d launches show %s: confirm which one is right", variable, v.Text, harness.JobParams,
-			len(otherAt), len(launches), other)
+	p.askVariable(base, text, at[0])
+	for _, other := range shown {
+		if param.Text == "" || other.text == param.Text {
+			continue
+		}
+		written := ""
+		if other.text == old {
+			written = ", which is written"
+		}
+		both := append(evidence(param.At), other.at[:min(len(other.at), maxEvidence-1)]...)
+		p.ask(Confirm, Recipe, base, "launched", both,
+			"%s is %s in %s, but %d of %d launches show %s%s: confirm which one is right", variable, param.Text,
+			harness.JobParams, len(other.at), len(p.run.Launches.All()), other.text, written)
 	}
-	p.askVariable(base, text, v.At)
+	if v := p.run.Banner.Values["Model"]; base == modelField && path.IsAbs(v.Text) && v.Text != old {
+		p.ask(Confirm, Recipe, base, "banner", append(evidence(v.At), at...),
+			"the banner shows the model %s, but %s shows %s, which is written: confirm which one is right",
+			safetext.Clip(v.Text, 120), at[0].Artifact, safetext.Clip(old, 120))
+	}
+}
+
+// missingPath asks for a path that no artifact shows, or that launch lines show differently.
+func (p *porting) missingPath(base, variable, todo string, shown []launched) {
+	p.setRecipe(base, plain(todo), placeholder(variable+" was not found"))
+	t := Todo{
+		Kind: MustFix, File: Recipe, Path: base,
+		Message: fmt.Sprintf("%s is not in %s: give the path", variable, harness.JobParams),
+	}
+	var values []string
+	for _, o := range shown {
+		rewritten, _ := p.rewrites.Apply(o.text)
+		t.Candidates = append(t.Candidates, Candidate{Value: rewritten})
+		t.Evidence = append(t.Evidence, o.at[0])
+		values = append(values, o.text)
+	}
+	if len(values) > 0 {
+		t.Message += "; launch lines show " + shortList(values)
+	}
+	p.addTodo("", t)
 }
 
 // askVariable asks about a shell variable in a value of the recipe.
@@ -105,15 +159,15 @@ func (d *draft) askVariable(path, text string, ev Evidence) {
 
 func (p *porting) precision() {
 	const field, why = "model.precision", "only a label; the run directory does not record it"
-	v, ok := p.run.Params["MODEL_PATH"]
+	model := p.res.Fields[slices.IndexFunc(p.res.Fields, func(f Field) bool { return f.Path == modelField })]
 	switch {
-	case !ok:
+	case model.Class == Missing:
 		p.setRecipe(field, plain("fp8"), placeholder("the model's path is unknown"))
 		p.ask(Confirm, Recipe, field, "", nil, "unknown without the model's path: confirm (it is only a label)")
-	case strings.Contains(strings.ToLower(v.Text), "fp4"):
-		p.setRecipe(field, plain("fp4"), inferred("the model's path contains fp4", why, v.At))
+	case strings.Contains(strings.ToLower(model.Value), "fp4"):
+		p.setRecipe(field, plain("fp4"), inferred("the model's path contains fp4", why, model.Evidence...))
 	default:
-		p.setRecipe(field, plain("fp8"), inferred("the model's path does not contain fp4", why, v.At))
+		p.setRecipe(field, plain("fp8"), inferred("the model's path does not contain fp4", why, model.Evidence...))
 	}
 }
 
@@ -169,23 +223,25 @@ func nodeCount(run *harness.Run) int {
 	return n + len(hosts)
 }
 
+// mountList sets the mounts from job_params.env and the launch lines.
 func (p *porting) mountList() {
 	const field = "extra_mount"
-	v := p.run.Params["CONTAINER_MOUNTS"]
-	if v.Text == "" {
+	param := p.run.Params["CONTAINER_MOUNTS"]
+	old, at := p.oldMounts()
+	if old == "" {
 		t := Todo{
 			Kind: MustFix, File: Recipe, Path: field,
 			Message: "CONTAINER_MOUNTS is not in job_params.env: add the mounts that the paths of this recipe need",
 		}
-		if l := p.run.Launches.Frontend; l != nil && l.Mounts.Value != "" {
-			shown := yamldoc.Text(quotedList(p.rewrites.Mounts(l.Mounts.Value)))
-			t.Evidence, t.Candidates = []Evidence{l.OptionAt(l.Mounts)}, []Candidate{{Value: shown}}
+		for _, o := range p.launchedValues(mountsOf) {
+			t.Evidence = append(t.Evidence, o.at[0])
+			t.Candidates = append(t.Candidates, Candidate{Value: yamldoc.Text(quotedList(p.rewrites.Mounts(o.text)))})
 		}
 		p.addTodo("", t)
 		return
 	}
 	for _, l := range p.run.Launches.All() {
-		if l.Mounts.Value != "" && l.Mounts.Value != v.Text {
+		if l.Mounts.Value != "" && param.Text != "" && l.Mounts.Value != param.Text {
 			p.askOnce("mounts "+l.Mounts.Value, l.Name(), Todo{
 				Kind: Confirm, File: Recipe, Path: field, Evidence: evidence(l.OptionAt(l.Mounts)), Steps: []string{l.Name()},
 				Message: fmt.Sprintf("launched with the mounts %s, not with CONTAINER_MOUNTS: confirm which ones are right",
@@ -193,17 +249,24 @@ func (p *porting) mountList() {
 			})
 		}
 	}
-	list, given := p.rewrites.Mounts(v.Text), strings.Split(v.Text, ",")
+	list, given := p.rewrites.Mounts(old), strings.Split(old, ",")
 	same := len(list) == len(given)
 	for _, m := range list {
 		same = same && slices.Contains(given, m)
 		if !strings.Contains(m, ":") {
-			p.ask(MustFix, Recipe, field, m, evidence(v.At), "%s has no container path: write host:container", m)
+			p.ask(MustFix, Recipe, field, m, at, "%s has no container path: write host:container", m)
 		}
 	}
-	from := copied(v.At)
+	from := copied(at...)
 	if !same {
-		from = translated("prefixes rewritten, duplicates removed", rules.WhyRewrite, v.At)
+		from = translated("prefixes rewritten, duplicates removed", rules.WhyRewrite, at...)
 	}
 	p.setRecipe(field, quotedList(list), from)
+}
+
+func mountsOf(l *harness.Launch) (string, Evidence) { return l.Mounts.Value, l.OptionAt(l.Mounts) }
+
+// oldMounts returns the mounts of the old containers.
+func (in *input) oldMounts() (text string, at []Evidence) {
+	return preferLaunched(in.run.Params["CONTAINER_MOUNTS"], in.launchedValues(mountsOf))
 }

@@ -114,6 +114,7 @@ func (p *porting) decideFields() {
 	p.benchmarkFields()
 	p.mounts()
 	p.workloadFields()
+	p.askDisagreements()
 	p.applyRemainingAnswers()
 	p.sortFields()
 	p.closeAnswered(0)
@@ -155,7 +156,7 @@ func (p *porting) askProblems() {
 		p.askLines(a.Name, Confirm, a.Problems)
 		p.askLines(a.Name, Note, a.Notes)
 		if a.Kind == harness.ClientLog {
-			p.askBanners()
+			p.askStarts()
 		}
 	}
 	for _, a := range p.run.Artifacts {
@@ -186,18 +187,6 @@ func (d *draft) askLines(artifact string, kind TodoKind, ps []harness.Problem) {
 			return
 		}
 		d.ask(kind, "", "", where, evidence(ev), "%s", where+": "+p.Text)
-	}
-}
-
-func (p *porting) askBanners() {
-	best, all := p.run.Banner, p.run.Banners
-	if len(all) > 1 {
-		var at []Evidence
-		for _, x := range all[:min(len(all), 8)] {
-			at = append(at, Evidence{Artifact: p.artifact(harness.ClientLog).Name, Line: x.First})
-		}
-		p.ask(Note, "", "", "starts", at,
-			"client.log shows %d starts of the client; the one on line %d was used", len(all), best.First)
 	}
 }
 

@@ -49,6 +49,7 @@ func (t *topology) fields() {
 		t.setRecipe("resources.spread_workers", boolean(true),
 			inferred("each worker ran on a node of its own, and used only a part of it", "", t.gpuEv...))
 	}
+	t.askAttempts()
 	t.askCounts()
 	t.askRestarts()
 }
@@ -74,39 +75,12 @@ type roleShape struct {
 // addWorker adds one worker.
 func (t *topology) addWorker(l *harness.Launch) {
 	path := l.Role.NodesPath()
-	ask := func(format string, args ...any) {
-		message := l.Name() + ": " + fmt.Sprintf(format, args...)
-		t.ask(Confirm, Recipe, path, l.Name()+" size", evidence(l.At("srun", "", 0)), "%s", message)
-	}
 	t.askLaunch(path, l)
-	w := placed{role: l.Role, name: l.Name(), nodes: l.Hosts}
-	switch n := len(l.Hosts); {
-	case n == 0 && l.Nodes == 0:
-		ask("neither a host list nor -N; 1 node was assumed")
-		w.nodes = ownNodes(l, 1)
-	case n == 0:
-		ask("no valid host list; -N %d was used, on separate nodes", l.Nodes)
-		w.nodes = ownNodes(l, l.Nodes)
-	case l.Nodes != 0 && l.Nodes != n:
-		ask("-N is %d, but its host list names %d nodes; the host list was used", l.Nodes, n)
+	w, problems := placeOf(l)
+	for _, text := range problems {
+		t.ask(Confirm, Recipe, path, l.Name()+" size", evidence(l.At("srun", "", 0)), "%s", l.Name()+": "+text)
 	}
-	nodes := len(w.nodes)
 	devices, at := visibleDevices(l)
-	size := l.Tasks
-	switch {
-	case size == 0 && len(devices) > 0:
-		size = nodes * len(devices)
-		ask("no -n; %d GPUs from CUDA_VISIBLE_DEVICES were used", size)
-	case size > 0 && len(devices) > 0 && size != nodes*len(devices):
-		ask("-n is %d on %d nodes, but CUDA_VISIBLE_DEVICES names %d GPUs per node; -n was used as the worker's size",
-			size, nodes, len(devices))
-	case size == 0:
-		ask("neither -n nor CUDA_VISIBLE_DEVICES shows its number of GPUs")
-	}
-	w.devices = devices
-	if size > 0 {
-		w.gpus = spread(size, nodes, len(devices))
-	}
 	switch {
 	case len(t.gpuEv) > 0:
 	case len(devices) > 0:
@@ -117,6 +91,10 @@ func (t *topology) addWorker(l *harness.Launch) {
 	t.use.add(w)
 	t.workers = append(t.workers, w)
 	s := t.roles[l.Role]
+	size := 0
+	for _, n := range w.gpus {
+		size += n
+	}
 	s.sizes = append(s.sizes, size)
 	for _, h := range w.nodes {
 		if !slices.Contains(s.hosts, h) {
@@ -126,6 +104,40 @@ func (t *topology) addWorker(l *harness.Launch) {
 	if len(s.ev) < 8 {
 		s.ev = append(s.ev, shapeEvidence(l))
 	}
+}
+
+// placeOf returns the nodes and GPUs of a worker, and where -N, -n, the host list and CUDA_VISIBLE_DEVICES
+// contradict each other.
+func placeOf(l *harness.Launch) (w placed, problems []string) {
+	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	w = placed{role: l.Role, name: l.Name(), nodes: l.Hosts}
+	switch n := len(l.Hosts); {
+	case n == 0 && l.Nodes == 0:
+		add("neither a host list nor -N; 1 node was assumed")
+		w.nodes = ownNodes(l, 1)
+	case n == 0:
+		add("no valid host list; -N %d was used, on separate nodes", l.Nodes)
+		w.nodes = ownNodes(l, l.Nodes)
+	case l.Nodes != 0 && l.Nodes != n:
+		add("-N is %d, but its host list names %d nodes; the host list was used", l.Nodes, n)
+	}
+	nodes := len(w.nodes)
+	w.devices, _ = visibleDevices(l)
+	visible, size := len(w.devices), l.Tasks
+	switch {
+	case size == 0 && visible > 0:
+		size = nodes * visible
+		add("no -n; %d GPUs from CUDA_VISIBLE_DEVICES were used", size)
+	case size > 0 && visible > 0 && size != nodes*visible:
+		add("-n is %d on %d nodes, but CUDA_VISIBLE_DEVICES names %d GPUs per node; -n was used as the worker's size",
+			size, nodes, visible)
+	case size == 0:
+		add("neither -n nor CUDA_VISIBLE_DEVICES shows its number of GPUs")
+	}
+	if size > 0 {
+		w.gpus = spread(size, nodes, visible)
+	}
+	return w, problems
 }
 
 // ownNodes names the unknown nodes of a worker.
@@ -431,12 +443,19 @@ func (t *topology) askRestarts() {
 // askLaunch asks about repeated launches and problems of a launch line.
 func (d *draft) askLaunch(path string, l *harness.Launch) {
 	if l.Starts > 1 {
-		var at []Evidence
+		t := Todo{Kind: Note, Message: fmt.Sprintf("%s was launched %d times; the last launch (line %d) was used", l.Name(),
+			l.Starts, l.Line)}
 		for _, n := range l.StartLines {
-			at = append(at, Evidence{Artifact: l.At("", "", 0).Artifact, Line: n})
+			t.Evidence = append(t.Evidence, Evidence{Artifact: l.At("", "", 0).Artifact, Line: n})
 		}
-		d.ask(Note, "", "", l.Name()+" launches", at,
-			"%s was launched %d times; the last launch (line %d) was used", l.Name(), l.Starts, l.Line)
+		if old := l.Previous; old != nil {
+			if !slices.Equal(old.Hosts, l.Hosts) {
+				t.Details = append(t.Details, fmt.Sprintf("%s: nodes: %s %s, %s %s", l.Name(), namesText(old.Hosts),
+					where(old.OptionAt(old.Nodelist)), namesText(l.Hosts), where(l.OptionAt(l.Nodelist))))
+			}
+			t.Details = clipDetails(append(t.Details, launchDifferences(old, l)...))
+		}
+		d.addTodo(l.Name()+" launches", t)
 	}
 	for _, p := range l.Problems {
 		d.ask(Confirm, Recipe, path, l.Name()+" launch", evidence(l.At("", "", 0)), "%s", l.Name()+": "+p)

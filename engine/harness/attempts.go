@@ -128,6 +128,15 @@ func (a *Attempt) All() []*Launch {
 	return slices.DeleteFunc(all, func(l *Launch) bool { return l == nil })
 }
 
+// NodeNames returns the names of the job's nodes, or nil if they are not shown.
+func (a *Attempt) NodeNames() []string {
+	names, err := expandHosts(a.Nodes.Text)
+	if err != nil {
+		return nil // only a valid list is recorded
+	}
+	return names
+}
+
 // WorkerCount returns the number of workers of all roles.
 func (a *Attempt) WorkerCount() int {
 	n := 0

@@ -23,6 +23,7 @@ type ClientCommand struct {
 	FlagsAt  Evidence
 	Config   Value // file given with --config
 	Results  Value // directory given with --results-dir
+	Levels   Value // concurrency levels given with --concurrencies
 	Log      Value // file that its output goes to
 
 	src *source
@@ -97,10 +98,9 @@ func (r *Run) ClientNode() (name string, at []Evidence) {
 		}
 		return name, at
 	}
-	nodes := r.Launches.Nodes
-	hosts, err := expandHosts(nodes.Text)
-	if n, numErr := strconv.Atoi(m[1]); err == nil && numErr == nil && n < len(hosts) {
-		return hosts[n], append(at, nodes.At)
+	hosts := r.Launches.NodeNames()
+	if n, err := strconv.Atoi(m[1]); err == nil && n < len(hosts) {
+		return hosts[n], append(at, r.Launches.Nodes.At)
 	}
 	return "", at
 }
@@ -141,7 +141,7 @@ func (c *ClientCommand) setCommand() {
 	for _, f := range []struct {
 		flag string
 		to   *Value
-	}{{"--config", &c.Config}, {"--results-dir", &c.Results}} {
+	}{{"--config", &c.Config}, {"--results-dir", &c.Results}, {"--concurrencies", &c.Levels}} {
 		for i, w := range words {
 			name, value, attached := strings.Cut(w.Text, "=")
 			switch {
@@ -150,6 +150,12 @@ func (c *ClientCommand) setCommand() {
 				*f.to = Value{value, c.src.at(name, value, w.Offset)}
 			case i+1 < len(words):
 				*f.to = Value{words[i+1].Text, c.At(name, words[i+1])}
+				for _, more := range words[i+2:] { // --concurrencies 64 1010
+					if f.to != &c.Levels || strings.HasPrefix(more.Text, "-") {
+						break
+					}
+					f.to.Text += " " + more.Text
+				}
 			}
 		}
 	}

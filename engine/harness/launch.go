@@ -46,6 +46,7 @@ type Launch struct {
 	EnvArg   int    // index of a worker's list of variables among them; their number if there is none
 	Config   Word   // argument that names the engine config; Text is empty if there is none
 	LogDir   Word   // argument that names the run directory
+	Levels   Word   // argument that names the concurrency levels
 	Log      Word   // file that its output goes to
 
 	// Env is the environment that the launch sets: the --export list, overridden by the list among a
@@ -224,6 +225,7 @@ func (l *Launch) parseEnvList() int {
 
 // Positions of arguments of the worker script.
 const (
+	levelsArgument = 5
 	logDirArgument = 7
 	configArgument = 10
 )
@@ -231,6 +233,7 @@ const (
 // findFiles finds the arguments that name the run directory and the engine config. list is the index
 // of the list of variables, which follows them.
 func (l *Launch) findFiles(list int) {
+	l.Levels = l.argument(levelsArgument, list)
 	if dir := l.argument(logDirArgument, list); strings.HasPrefix(dir.Text, "/") {
 		l.LogDir = dir
 	}
