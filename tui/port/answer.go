@@ -106,13 +106,12 @@ func (a *answer) selectedCandidate() int {
 	return slices.IndexFunc(a.question.Candidates, func(c porter.Candidate) bool { return c.Value == a.input.Value() })
 }
 
-// neededLines returns the number of lines that the input needs in the list of questions.
-func (a *answer) neededLines() int {
-	const rows = 3 // question, input, preview
-	if a == nil {
-		return 0
-	}
-	return rows + len(a.question.Candidates)
+// answerLines is the number of lines of an input with its preview.
+const answerLines = 2
+
+// neededLines returns the number of lines of w cells that the question and its input need.
+func (a *answer) neededLines(w int) int {
+	return len(questionRows(ui.Theme{}, a.question, true, w)) + answerLines + len(a.question.Candidates)
 }
 
 // rows draws the lines below the question, at most h with candidates: input, preview,

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/testdata/frametest"
@@ -203,11 +205,19 @@ func TestClickSelectsAQuestion(t *testing.T) {
 	if s.review.questions.cursor != 0 || len(s.review.questions.todos) < 4 {
 		t.Fatalf("question %d of %d", s.review.questions.cursor, len(s.review.questions.todos))
 	}
-	for _, c := range []struct{ row, want int }{{0, 0}, {1, 0}, {2, 1}, {1, 1}, {3, 2}, {0, 0}} {
-		s.review.questions.cursor = max(s.review.questions.cursor, 0)
-		drive(s, s.Update(ui.Mouse{X: s.review.layout.questions.x + 1, Y: s.review.layout.questions.y + c.row}))
-		if s.review.questions.cursor != c.want {
-			t.Errorf("a click on row %d selects question %d, want %d", c.row, s.review.questions.cursor, c.want)
+	for _, name := range []string{"user_assignments_path", "gpu_type", "load_balancer", "trajectory_path", "gpu_type"} {
+		b := s.review.layout.questions
+		row := slices.IndexFunc(strings.Split(ansi.Strip(s.View()), "\n")[b.y:], func(l string) bool {
+			return strings.Contains(l, name+" ")
+		})
+		if row < 0 || row >= b.h {
+			t.Fatalf("%s is on row %d:\n%s", name, row, ansi.Strip(s.View()))
+		}
+		for _, below := range []int{0, 1} { // its first line, and the next line of its message
+			drive(s, s.Update(ui.Mouse{X: b.x + 1, Y: b.y + row + below}))
+			if q, _ := s.review.questions.current(); !strings.HasSuffix(q.Path, name) {
+				t.Errorf("a click on row %d selects %s, want %s", row+below, q.Path, name)
+			}
 		}
 	}
 }

@@ -16,12 +16,12 @@ const wideWidth = 110
 
 // arrangeReview divides a body of w × h cells. A narrow body hides the artifacts and has
 // the origin below the file. A low one drops lines of the questions, then of the origin.
-// need is the number of lines that the questions need, at most half of the body.
+// need is the number of lines that the questions need.
 func arrangeReview(w, h, need int) reviewLayout {
 	w, h = max(w, 0), max(h, 0)
 	var b reviewLayout
 	b.wide = w >= wideWidth
-	questions := max(min(h/4, 12), 2, min(need, h/2-2))
+	questions := max(min(h/4, 12), 2, min(need, h-7))
 	if b.wide {
 		y := 3 // facts, rule, titles
 		body := max(h-y-1-questions, 0)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -78,12 +79,18 @@ func (r *review) details(th ui.Theme, w, h int) []string {
 	}
 	var out, question []string
 	if t, ok := r.question(); ok {
-		question = th.PaintWrapped(kindRole(t.Kind), string(t.Kind)+": "+t.Message, w)
+		question = questionDetails(th, t, w)
 		if r.focus == questionsFocus {
-			if out, question = question, nil; t.Path == "" {
+			if out, question = question, nil; h < unlimited { // the list below shows the rest
+				out = nil
+				if f, _ := r.porting.result.fieldFor(t); len(t.Evidence) != 1 || !slices.Contains(f.Evidence, t.Evidence[0]) {
+					out = placesOf(th, t, w)
+				}
+			}
+			if len(t.Fields) == 0 && t.Path == "" {
 				return out
 			}
-			if h >= 8 {
+			if h >= 8 && len(out) > 0 {
 				out = append(out, "")
 			}
 		}
@@ -117,6 +124,23 @@ func (r *review) details(th ui.Theme, w, h int) []string {
 	}
 	out = append(append(out, ""), th.PaintWrapped(ui.Muted, f.Path, w)...)
 	return append(out, ui.Wrap(f.Value, w)...)
+}
+
+// questionDetails returns a question with what was found, and where.
+func questionDetails(th ui.Theme, t porter.Todo, w int) []string {
+	out := th.PaintWrapped(kindRole(t.Kind), string(t.Kind)+": "+t.Message, w)
+	for _, d := range t.Details {
+		out = append(out, wrapIndented(th, d[:len(d)-len(strings.TrimLeft(d, " "))], ui.Plain, d, w)...)
+	}
+	return append(out, placesOf(th, t, w)...)
+}
+
+// placesOf returns the places that a question is about.
+func placesOf(th ui.Theme, t porter.Todo, w int) []string {
+	if len(t.Evidence) == 0 {
+		return nil
+	}
+	return th.PaintWrapped(ui.Accent, "see "+locationsText(t.Evidence), w)
 }
 
 func (o *origin) drawEvidence(th ui.Theme, e porter.Evidence, w, maxLines int) []string {

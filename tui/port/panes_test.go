@@ -202,18 +202,18 @@ func TestFilesPane(t *testing.T) {
 
 func TestQuestionsPane(t *testing.T) {
 	t.Parallel()
-	var q questions
+	q := questions{w: 60, h: 3, focused: true}
 	q.setResult(testResult())
 	if here, _ := q.current(); here.ID != "g" {
 		t.Errorf("first question %q", here.ID)
 	}
-	v := ansi.Strip(q.view(ui.NewTheme(true), rect{w: 60, h: 3}, true, nil))
+	v := ansi.Strip(q.view(ui.NewTheme(true), nil))
 	if lines := strings.Split(v, "\n"); !strings.Contains(lines[0], "▸ must-fix  gpu") ||
 		!strings.Contains(lines[1], "2 candidates: gb200") || !strings.Contains(lines[2], "users") {
 		t.Errorf("view\n%s", v)
 	}
 	for y, want := range []int{0, 0, 1} {
-		if got := q.rowDistance(y, 3, true); got != want {
+		if got := q.rowDistance(y); got != want {
 			t.Errorf("a click on line %d moves by %d questions, want %d", y, got, want)
 		}
 	}
@@ -225,7 +225,7 @@ func TestQuestionsPane(t *testing.T) {
 	}
 	q.resultView.res.Todos = nil
 	q.setResult(q.resultView)
-	if v := q.view(ui.NewTheme(true), rect{w: 60, h: 3}, true, nil); !strings.Contains(v, "no open questions") {
+	if v := q.view(ui.NewTheme(true), nil); !strings.Contains(v, "no open questions") {
 		t.Error("no note that there are no open questions")
 	}
 }
@@ -238,8 +238,8 @@ func TestAnswerPane(t *testing.T) {
 	todo.Candidates = []porter.Candidate{{Value: "gb200"}, {Value: "gb300"}}
 	a := newAnswer(w, todo)
 	key := func(name string) (*porter.Answer, bool) { return a.key(frametest.Keys(name)[0].(tea.KeyPressMsg)) }
-	if a.input.Value() != "gb200" || a.neededLines() != 5 || (*answer)(nil).neededLines() != 0 {
-		t.Errorf("input %q, %d lines", a.input.Value(), a.neededLines())
+	if a.input.Value() != "gb200" || a.neededLines(80) != 5 {
+		t.Errorf("input %q, %d lines", a.input.Value(), a.neededLines(80))
 	}
 	for _, c := range []struct{ key, want string }{
 		{"down", "gb300"}, {"down", "gb200"}, {"up", "gb300"}, {"x", "gb300x"}, {"down", "gb200"},

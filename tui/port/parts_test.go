@@ -1,6 +1,8 @@
 package port
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +68,59 @@ func TestSummaryFits(t *testing.T) {
 	}
 	if got, _ := summary(res, 40); got != "2 fields, 1 open question" {
 		t.Errorf("narrow: %q", got)
+	}
+}
+
+// Each word of a question, and of what was found, is shown at any size: a question is wrapped, and one
+// that is higher than the list scrolls.
+func TestQuestionsAreNotCut(t *testing.T) {
+	t.Parallel()
+	v := testResult()
+	long := porter.Todo{
+		ID: "n", Kind: porter.MustFix, File: porter.Recipe, Path: "resources.a_field_with_a_name_that_is_long",
+		Message: strings.Repeat("compare the nodes of the old run with those of this recipe ", 6) + "END",
+		Details: []string{"old run:"},
+	}
+	for i := range 12 {
+		long.Details = append(long.Details, fmt.Sprintf("  gb300-r07-n%02d: CTX %d (GPU 0-3)", i, i))
+	}
+	v.res.Todos = append(v.res.Todos, long)
+	for _, size := range [][2]int{{60, 3}, {60, 8}, {80, 8}, {120, 16}, {200, 26}} {
+		q := questions{w: size[0], h: size[1], focused: true}
+		q.setResult(v)
+		shown := make(map[string]string, len(q.todos))
+		steps := 0
+		for last := false; !last && steps < 200; steps++ {
+			here, _ := q.current()
+			lines, of := q.visible(ui.Theme{})
+			for i, l := range lines {
+				if ui.Width(l) > q.w {
+					t.Errorf("%v: the line is %d wide: %s", size, ui.Width(l), l)
+				}
+				if of[i] == q.cursor && !strings.HasSuffix(shown[here.ID], strings.TrimSpace(l)) {
+					shown[here.ID] += " " + strings.TrimSpace(l)
+				}
+			}
+			if !slices.Contains(of, q.cursor) {
+				t.Fatalf("%v: question %s is not visible", size, here.ID)
+			}
+			before, skip := q.cursor, q.skip
+			q.move(1)
+			last = q.cursor == before && q.skip == skip
+		}
+		for _, todo := range q.todos {
+			for word := range strings.FieldsSeq(todo.Message + " " + strings.Join(todo.Details, " ")) {
+				if !strings.Contains(shown[todo.ID], word) {
+					t.Errorf("%v: %q of question %s is not shown in %q", size, word, todo.ID, shown[todo.ID])
+				}
+			}
+		}
+		for range steps {
+			q.move(-1)
+		}
+		if q.cursor != 0 || q.skip != 0 {
+			t.Errorf("%v: not back at the first question: %d, line %d", size, q.cursor, q.skip)
+		}
 	}
 }
 

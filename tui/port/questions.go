@@ -10,11 +10,16 @@ import (
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
-// questions is the list of open questions, must-fix ones first.
+// questions is the list of open questions, must-fix ones first. Each question is shown whole, on as
+// many lines as it needs.
 type questions struct {
 	*resultView
 	todos  []porter.Todo
 	cursor int
+	skip   int // lines of the selected question above the first visible one, if it is higher than the list
+
+	w, h    int
+	focused bool
 }
 
 // setResult shows the questions of a result. The cursor stays.
@@ -23,7 +28,14 @@ func (q *questions) setResult(v *resultView) {
 	q.move(0)
 }
 
-func (q *questions) move(by int) { q.cursor = max(min(q.cursor+by, len(q.todos)-1), 0) }
+// move moves the cursor. Inside a question that is higher than the list, it moves by lines first.
+func (q *questions) move(by int) {
+	if hidden := len(q.block(ui.Theme{}, q.cursor)) - q.h; by == 1 && q.skip < hidden || by == -1 && q.skip > 0 {
+		q.skip += by
+		return
+	}
+	q.skip, q.cursor = 0, max(min(q.cursor+by, len(q.todos)-1), 0)
+}
 
 // current returns the selected question.
 func (q *questions) current() (porter.Todo, bool) {
@@ -36,7 +48,7 @@ func (q *questions) current() (porter.Todo, bool) {
 // forField returns the question about a field.
 func (q *questions) forField(f porter.Field) (porter.Todo, bool) {
 	for _, t := range q.todos {
-		if f.Path != "" && t.File == f.File && t.Path == f.Path {
+		if f.Path != "" && t.File == f.File && (t.Path == f.Path || slices.Contains(t.Fields, f.Path)) {
 			return t, true
 		}
 	}
@@ -47,83 +59,129 @@ func (q *questions) forField(f porter.Field) (porter.Todo, bool) {
 func (q *questions) selectID(id string) bool {
 	i := slices.IndexFunc(q.todos, func(t porter.Todo) bool { return t.ID == id })
 	if i >= 0 {
-		q.cursor = i
+		q.cursor, q.skip = i, 0
 	}
 	return i >= 0
 }
 
-// firstVisible returns the first visible question in h lines.
-func (q *questions) firstVisible(h int, focused bool) int {
-	if focused {
-		h -= len(q.selectedNote(ui.Theme{}))
+// neededLines returns the number of lines of all questions, at most limit.
+func (q *questions) neededLines(limit int) int {
+	n := 0
+	for i := 0; i < len(q.todos) && n < limit; i++ {
+		n += len(q.block(ui.Theme{}, i))
 	}
-	return max(min(q.cursor-h/2, len(q.todos)-h), 0)
+	return min(n, limit)
 }
 
-// rowDistance returns the number of questions from the cursor to line y of the list. The
-// note below the selected question belongs to that question.
-func (q *questions) rowDistance(y, h int, focused bool) int {
-	top := q.firstVisible(h, focused)
-	if focused && y > q.cursor-top {
-		y -= len(q.selectedNote(ui.Theme{}))
+// visible returns the lines that the list shows, and the index of the question on each line. The
+// selected question is whole, unless it is higher than the list.
+func (q *questions) visible(th ui.Theme) (lines []string, of []int) {
+	var top, selected int // first visible line, lines of the selected question
+	from := max(q.cursor-q.h, 0)
+	for i := from; i < min(q.cursor+q.h+1, len(q.todos)); i++ {
+		block := q.block(th, i)
+		if i == q.cursor {
+			top, selected = len(lines), len(block)
+		}
+		lines, of = append(lines, block...), append(of, slices.Repeat([]int{i}, len(block))...)
 	}
-	return top + y - q.cursor
+	if selected >= q.h {
+		top += max(min(q.skip, selected-q.h), 0)
+	} else {
+		top = max(min(top-(q.h-selected)/2, len(lines)-q.h), 0)
+	}
+	end := min(top+q.h, len(lines))
+	return lines[top:end], of[top:end]
 }
 
-func (q *questions) view(th ui.Theme, b rect, focused bool, a *answer) string {
+// rowDistance returns the number of questions from the cursor to line y of the list.
+func (q *questions) rowDistance(y int) int {
+	_, of := q.visible(ui.Theme{})
+	if y < 0 || len(of) == 0 {
+		return 0
+	}
+	return of[min(y, len(of)-1)] - q.cursor
+}
+
+func (q *questions) view(th ui.Theme, a *answer) string {
 	if len(q.todos) == 0 && a == nil {
-		return ui.Box(" "+th.Paint(ui.OK, "✓ no open questions"), b.w, b.h)
+		return ui.Box(" "+th.Paint(ui.OK, "✓ no open questions"), q.w, q.h)
 	}
-	var rows []string
-	from := q.firstVisible(b.h, focused)
-	if a != nil { // the answered question is first
-		rows = append(questionRow(th, a.question, true, b.w), a.rows(th, b.w, b.h-1)...)
-		from = min(q.cursor, len(q.todos))
+	if a == nil {
+		lines, _ := q.visible(th)
+		return ui.Box(strings.Join(lines, "\n"), q.w, q.h)
 	}
-	for i := from; i < len(q.todos) && len(rows) < b.h; i++ {
-		t := q.todos[i]
-		if a != nil && t.ID == a.question.ID {
-			continue
-		}
-		selected := a == nil && i == q.cursor && focused
-		if rows = append(rows, questionRow(th, t, selected, b.w)...); selected {
-			rows = append(rows, q.selectedNote(th)...)
+	rows := questionRows(th, a.question, true, q.w) // the answered question is first
+	rows = rows[:min(len(rows), max(q.h-answerLines, 1))]
+	rows = append(rows, a.rows(th, q.w, q.h-len(rows))...)
+	for i := min(q.cursor, len(q.todos)); i < len(q.todos) && len(rows) < q.h; i++ {
+		if t := q.todos[i]; t.ID != a.question.ID {
+			rows = append(rows, questionRows(th, t, false, q.w)...)
 		}
 	}
-	return ui.Box(strings.Join(rows, "\n"), b.w, b.h)
+	return ui.Box(strings.Join(rows, "\n"), q.w, q.h)
 }
 
-func questionRow(th ui.Theme, t porter.Todo, selected bool, w int) []string {
-	path := cmp.Or(t.Path[strings.LastIndexByte(t.Path, '.')+1:], "run")
-	kind := th.Paint(kindRole(t.Kind), ui.Fit(string(t.Kind), 8))
-	name, text := ui.Fit(ui.Clean(path), min(24, w/3)), ui.Clean(t.Message)
-	if selected {
-		return []string{th.Paint(ui.Accent, " ▸ ") + kind + "  " + th.Selected.Render(name) + "  " + text}
+// block returns the lines of a question.
+func (q *questions) block(th ui.Theme, i int) []string {
+	if i >= len(q.todos) {
+		return nil
 	}
-	return []string{"   " + kind + "  " + name + "  " + th.Paint(ui.Muted, text)}
+	t, selected := q.todos[i], i == q.cursor && q.focused
+	rows := questionRows(th, t, selected, q.w)
+	if selected {
+		rows = append(rows, q.note(th, t)...)
+	}
+	return rows
+}
+
+// questionRows returns the lines of a question: kind, name and message, and what was found.
+func questionRows(th ui.Theme, t porter.Todo, selected bool, w int) []string {
+	name := ui.Clean(cmp.Or(t.Path[strings.LastIndexByte(t.Path, '.')+1:], "run"))
+	nameWidth := min(24, w/3)
+	name = ui.Fit(name, nameWidth)
+	// The message begins behind the name and continues below it.
+	width := w - len(noteIndent) - 1
+	message := ui.Wrap(strings.Repeat("x", nameWidth)+" "+t.Message, width)
+	if len(message) == 0 {
+		return nil
+	}
+	role, mark := ui.Muted, "   "
+	if selected {
+		role, mark = ui.Plain, th.Paint(ui.Accent, " ▸ ")
+	}
+	first := th.Paint(role, strings.TrimLeft(message[0], "x"))
+	if selected {
+		name = th.Selected.Render(name)
+	}
+	rows := []string{mark + th.Paint(kindRole(t.Kind), ui.Fit(string(t.Kind), 8)) + "  " + name + first}
+	for _, l := range message[1:] {
+		rows = append(rows, noteIndent+th.Paint(role, l))
+	}
+	for _, d := range t.Details {
+		margin := noteIndent + d[:len(d)-len(strings.TrimLeft(d, " "))]
+		rows = append(rows, wrapIndented(th, margin, role, d, w)...)
+	}
+	return rows
 }
 
 // noteIndent is the indentation of lines below a question.
 const noteIndent = "             "
 
-// selectedNote returns the line below the selected question: candidates, or the current value.
-func (q *questions) selectedNote(th ui.Theme) []string {
-	t, ok := q.current()
-	if !ok {
-		return nil
-	}
+// note returns the lines below the selected question: candidates, or the current value.
+func (q *questions) note(th ui.Theme, t porter.Todo) []string {
 	switch f, has := q.fieldFor(t); {
 	case len(t.Candidates) > 0:
-		n := ui.Plural(len(t.Candidates), "candidate")
-		return []string{noteIndent + th.Paint(ui.Muted, n+": ") + ui.Clean(t.Candidates[0].Value)}
+		text := ui.Plural(len(t.Candidates), "candidate") + ": " + t.Candidates[0].Value
+		return wrapIndented(th, noteIndent, ui.Accent, text, q.w)
 	case has:
-		return []string{noteIndent + th.Paint(ui.Muted, "current value "+ui.Clean(f.Value))}
+		return wrapIndented(th, noteIndent, ui.Accent, "current value "+f.Value, q.w)
 	}
 	return nil
 }
 
-func (q *questions) title(th ui.Theme, focused, porting bool) string {
-	text := paneTitle(th, "Questions", focused)
+func (q *questions) title(th ui.Theme, porting bool) string {
+	text := paneTitle(th, "Questions", q.focused)
 	if open := q.openCounts(th); len(open) > 0 {
 		text += " (" + strings.Join(open, ", ") + ")"
 	}

@@ -1,6 +1,8 @@
 package port
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -60,9 +62,19 @@ func (r *review) setSize(w, h int) {
 	r.arrange()
 }
 
-// arrange updates the layout, with space for the candidates of an answer.
+// arrange updates the layout, with space for the questions if they are focused, or for an answer.
 func (r *review) arrange() {
-	r.layout = arrangeReview(r.w, r.h, r.answer.neededLines())
+	q, need, most := &r.questions, 0, r.h/2-2
+	q.w, q.focused = r.w, r.focus == questionsFocus
+	switch {
+	case r.answer != nil:
+		most = r.h * 2 / 3
+		need = min(r.answer.neededLines(r.w), most)
+	case q.focused:
+		need = q.neededLines(most)
+	}
+	r.layout = arrangeReview(r.w, r.h, need)
+	q.h = r.layout.questions.h
 	r.files.h = r.layout.file.h
 	r.files.scroll()
 }
@@ -170,7 +182,7 @@ func (r *review) move(by int) {
 	case questionsFocus:
 		r.questions.move(by)
 		if t, ok := r.questions.current(); ok {
-			r.files.goToField(t.File, t.Path)
+			r.files.goToField(t.File, cmp.Or(t.Path, slices.Concat(t.Fields, []string{""})[0]))
 		}
 	case artifactsFocus:
 		r.artifacts.move(by)
@@ -193,6 +205,7 @@ func (r *review) mouse(m ui.Mouse) tea.Cmd {
 		if r.focus = f; m.Wheel != 0 {
 			by = m.Wheel
 		}
+		r.arrange()
 		r.move(by)
 	}
 	list := r.layout.artifacts
@@ -205,7 +218,7 @@ func (r *review) mouse(m ui.Mouse) tea.Cmd {
 	case in(b.file):
 		moveIn(fileFocus, r.files.firstVisible[r.files.active]+m.Y-b.file.y-r.files.cursor[r.files.active])
 	case in(b.questions):
-		moveIn(questionsFocus, r.questions.rowDistance(m.Y-b.questions.y, b.questions.h, r.focus == questionsFocus))
+		moveIn(questionsFocus, r.questions.rowDistance(m.Y-b.questions.y))
 	}
 	return r.fetch()
 }
@@ -249,7 +262,7 @@ func (r *review) view(th ui.Theme) string {
 			parts = append(parts, ui.Box(" "+about, b.origin.w, b.origin.h))
 		}
 	}
-	title := r.questions.title(th, r.focus == questionsFocus, r.porting.running != nil)
+	title := r.questions.title(th, r.porting.running != nil)
 	parts = append(parts, th.TitledRule(title, "", r.w))
 	if b.questions.h > 0 {
 		parts = append(parts, r.questionsView(th))
@@ -260,7 +273,7 @@ func (r *review) view(th ui.Theme) string {
 func (r *review) questionsView(th ui.Theme) string {
 	b := r.layout.questions
 	if r.datasetRoot == nil {
-		return r.questions.view(th, b, r.focus == questionsFocus, r.answer)
+		return r.questions.view(th, r.answer)
 	}
 	input := " " + th.Paint(ui.Accent, "search datasets below › ") + r.datasetRoot.Draw(th, max(r.w-26, 1), true)
 	return ui.Box(input+"\n "+th.Paint(ui.Muted, "files are found by name, at any depth"), b.w, b.h)
