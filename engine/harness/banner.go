@@ -47,6 +47,7 @@ type bannerReader struct {
 // parseBanners finds the banners in a client log of any size.
 func (r *Run) parseBanners(ctx context.Context, f io.Reader, a *Artifact) error {
 	log := newLineReader(f)
+	log.filter = mayBeBanner
 	log.limit = 64 << 10 // lines of a banner are shorter
 	var last int64
 	log.progress = func(n int64) {
@@ -57,9 +58,7 @@ func (r *Run) parseBanners(ctx context.Context, f io.Reader, a *Artifact) error 
 	}
 	b := bannerReader{artifact: a.Name}
 	err := log.forEach(ctx, func(l rawLine) bool {
-		if mayBeBanner(l.text) {
-			b.add(l)
-		}
+		b.add(l)
 		return true
 	})
 	a.Lines = log.lines
@@ -133,11 +132,21 @@ func chooseBanner(all []Banner) ([]Banner, Banner) {
 	return nil, Banner{}
 }
 
-// mayBeBanner is a cheap test that rules out most log lines. A label begins with a capital letter,
-// possibly after a rank or a color code.
+// mayBeBanner is a cheap test that rules out most log lines. A label may follow a rank or a color code.
 func mayBeBanner(b []byte) bool {
-	b = bytes.TrimLeft(b, " 0123456789:\t")
-	return len(b) > 0 && (b[0] >= 'A' && b[0] <= 'Z' || b[0] == 0x1b)
+	i := 0
+	for i < len(b) && (b[i] == ' ' || b[i] == ':' || b[i] == '\t' || b[i] >= '0' && b[i] <= '9') {
+		i++
+	}
+	if b = b[i:]; len(b) < 4 {
+		return false
+	}
+	switch string(b[:4]) { // beginnings of bannerLabels and of the lines around them
+	case "Base", "Mode", "Serv", "Conc", "Max ", "Conn", "Phas", "User", "Tool", "Reas", "Conv", "Dyna", "Powe", "Resu",
+		"Requ", "Seed", "Load", "Runn":
+		return true
+	}
+	return b[0] == 0x1b
 }
 
 // parseBannerLine splits a line of the client's log into label and value. end is true for the line

@@ -148,6 +148,10 @@ func TestCutArtifacts(t *testing.T) {
 	if b.Complete || b.Cut.Line != 3 || b.Cut.Raw != "Max tokens: 20" || b.Cut.Column != 6 || len(b.Values) != 2 {
 		t.Errorf("banner %+v", b)
 	}
+	if r := readRun(t, map[string]string{ClientLog: banner[:len("0:   Server type: trtllm\n0:   "+
+		"Ma")]}); r.Banner.Cut.Raw != "Ma" {
+		t.Errorf("a label that is cut: %+v", r.Banner)
+	}
 	if strings.Join(r.Client.Flags, " ") != "--no-eval" || r.Launches.Waiting.Text != "" {
 		t.Errorf("flags %q, waiting %+v", r.Client.Flags, r.Launches.Waiting)
 	}
@@ -168,6 +172,26 @@ func TestCutArtifacts(t *testing.T) {
 		r := readRun(t, map[string]string{ClientScript: script})
 		if r.Client.Log.Text != log || len(r.Client.Runs) != 1 {
 			t.Errorf("%q: log %q", script, r.Client.Log.Text)
+		}
+	}
+}
+
+func TestEachLabelMayBeABanner(t *testing.T) {
+	t.Parallel()
+	labels := []string{LabelTrajectories, LabelAssignments, bannerEnd}
+	for label := range bannerLabels {
+		labels = append(labels, label)
+	}
+	for _, label := range labels {
+		for _, before := range []string{"", "0: ", " 12:   ", "\x1b[32m", "0: \x1b[1m  "} {
+			if !mayBeBanner([]byte(before + label + ": x")) {
+				t.Errorf("%q is skipped", before+label)
+			}
+		}
+	}
+	for _, other := range []string{"", "0: ", "0: INFO Seed: 3", "Sed"} {
+		if mayBeBanner([]byte(other)) {
+			t.Errorf("%q is not skipped", other)
 		}
 	}
 }

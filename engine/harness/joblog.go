@@ -13,17 +13,18 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// Texts in lines of job.log. Other lines are skipped.
+// Texts in lines of job.log. Other lines are skipped. The texts begin with characters that are rare in logs, since a
+// log may have gigabytes.
 const (
 	launchMark     = "Executing:"
-	nodesMark      = "Nodes:"
-	workersMark    = " workers"
+	nodesMark      = "] Nodes:"
+	workersMark    = "workers"
 	maxContinued   = 512 // lines of one launch
 	tooLongMessage = "launch line is longer than %d KiB"
 )
 
 var (
-	nodesLine      = regexp.MustCompile(`(?:^|[\s\]])Nodes: *(\S+)\s*$`)
+	nodesLine      = regexp.MustCompile(`\] Nodes: *(\S+)\s*$`)
 	waitingLine    = regexp.MustCompile(`Waiting for (\d{1,6}) workers\b`)
 	registeredLine = regexp.MustCompile(`\b[Aa]ll (?:\d+ )?workers (?:have |are )?registered\b`)
 	logTag         = regexp.MustCompile(`^\[[A-Za-z][\w.-]*\] `)

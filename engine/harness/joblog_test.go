@@ -233,7 +233,7 @@ func TestAttemptFacts(t *testing.T) {
 	first := "[server] Nodes: n[1-3]\n" +
 		launches(serviceText("frontend"), launchText("CTX", 0, ""), launchText("CTX", 3, "")) +
 		"[server] Waiting for 3 workers\n[server] All 3 workers registered\n"
-	second := "[server] Nodes: n4\nNodes: ${X}\n" +
+	second := "[server] Nodes: n4\n[server] Nodes: ${X}\n" +
 		launches(serviceText("frontend"), launchText("CTX", 0, " C=3"), launchText("CTX", 0, " C=4")) +
 		"[server] Waiting for 12"
 	ls, _ := readJobLog(t, first+second)

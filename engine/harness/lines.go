@@ -21,15 +21,16 @@ type rawLine struct {
 	open      bool   // has no line ending: it is the last one, and the file may have been cut there
 }
 
-// lineReader yields the lines that contain one of its needles. It counts the other lines without
+// lineReader yields the lines that contain one of its needles or pass its filter. It counts the other lines without
 // copying them, and buffers at most limit bytes of a line.
 type lineReader struct {
 	r        io.Reader
-	in       *bufio.Reader // of r; nil before the first line
-	needles  [][]byte      // none: every line
-	limit    int           // bytes of a line that are yielded
-	lines    int           // complete lines read so far
-	read     int64         // bytes
+	in       *bufio.Reader          // of r; nil before the first line
+	needles  [][]byte               // none: every line
+	filter   func(line []byte) bool // a cheap test that rules out most lines, if there are no needles; may be nil
+	limit    int                    // bytes of a line that are yielded
+	lines    int                    // complete lines read so far
+	read     int64                  // bytes
 	progress func(bytes int64)
 	buffer   []byte // beginning of a line longer than lineBuffer
 }
@@ -45,7 +46,8 @@ func newLineReader(r io.Reader, needles ...string) *lineReader {
 	return l
 }
 
-// forEach calls yield for each line that contains a needle until yield returns false. It returns the
+// forEach calls yield for each line that contains a needle or passes the filter, and for a line without a line
+// ending if there is a filter, until yield returns false. It returns the
 // first error of the reader or the context.
 func (l *lineReader) forEach(ctx context.Context, yield func(rawLine) bool) error {
 	l.in = bufio.NewReaderSize(readerFunc(func(p []byte) (int, error) {
@@ -66,7 +68,8 @@ func (l *lineReader) forEach(ctx context.Context, yield func(rawLine) bool) erro
 		if err != nil {
 			return err
 		}
-		if l.matches(line.text) && !yield(line) {
+		isCut := line.open && l.filter != nil
+		if (isCut || l.matches(line.text)) && !yield(line) {
 			return nil
 		}
 	}
@@ -105,21 +108,33 @@ func (l *lineReader) matches(text []byte) bool {
 			return true
 		}
 	}
-	return len(l.needles) == 0
+	return len(l.needles) == 0 && (l.filter == nil || l.filter(text))
 }
 
-// skip skips the buffered lines before the next one that contains a needle.
+// skip skips the buffered lines before the next one that contains a needle or passes the filter.
 func (l *lineReader) skip() {
 	part, _ := l.in.Peek(l.in.Buffered()) // can't fail: the bytes are buffered
-	if len(l.needles) == 0 {
-		return
-	}
-	for _, n := range l.needles {
-		if hit := bytes.Index(part, n); hit >= 0 {
-			part = part[:hit]
+	switch {
+	case l.filter != nil:
+		end := 0
+		for {
+			n := bytes.IndexByte(part[end:], '\n')
+			if n < 0 || l.filter(part[end:end+n]) {
+				break
+			}
+			end += n + 1
 		}
+		part = part[:end]
+	case len(l.needles) == 0:
+		return
+	default:
+		for _, n := range l.needles {
+			if hit := bytes.Index(part, n); hit >= 0 {
+				part = part[:hit]
+			}
+		}
+		part = part[:bytes.LastIndexByte(part, '\n')+1]
 	}
-	part = part[:bytes.LastIndexByte(part, '\n')+1]
 	l.lines += bytes.Count(part, []byte("\n"))
 	_, _ = l.in.Discard(len(part))
 }
