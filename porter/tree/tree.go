@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -68,6 +69,8 @@ type recordLine struct {
 	Row
 	Stamp    string   `json:"stamp"`    // of the inputs
 	Datasets []string `json:"datasets"` // names that were searched for
+	// Files are the files that were read in other directories than that of the run.
+	Files []string `json:"files,omitempty"`
 }
 
 // Port ports all run directories below root, several at a time, and calls row for each one in the
@@ -213,7 +216,7 @@ func (t *tree) portRun(ctx context.Context, run string) Row {
 	}
 	old, ported := t.recorded[run]
 	if ported && !t.opt.Force && outputsExist(recipe, workload) {
-		stamp, err := t.inputStamp(run, old.Datasets)
+		stamp, err := t.inputStamp(run, old)
 		if err != nil {
 			return fail(err)
 		}
@@ -229,7 +232,12 @@ func (t *tree) portRun(ctx context.Context, run string) Row {
 		return fail(err)
 	}
 	line.Datasets = r.DatasetNames
-	if line.Stamp, err = t.inputStamp(run, line.Datasets); err != nil {
+	for _, a := range r.Artifacts {
+		if a.Present && filepath.Base(a.Name) != a.Name {
+			line.Files = append(line.Files, a.Name)
+		}
+	}
+	if line.Stamp, err = t.inputStamp(run, line); err != nil {
 		return fail(err)
 	}
 	n := 1
@@ -276,9 +284,9 @@ func (t *tree) appendRecord(line recordLine) {
 	}
 }
 
-// inputStamp returns a hash of the inputs of a port: options, sizes and times of the run's files,
-// and the datasets that it would find.
-func (t *tree) inputStamp(run string, datasets []string) (string, error) {
+// inputStamp returns a hash of the inputs of a port: options, sizes and times of the run's files and of
+// those that line names, and the datasets that it would find.
+func (t *tree) inputStamp(run string, line recordLine) (string, error) {
 	o := t.opt.Options
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %d %q %q %t %q %t\n", t.opt.Program, o.Schema, o.GPUType, o.PathRewrites, o.NoDefaultRewrites,
@@ -288,12 +296,12 @@ func (t *tree) inputStamp(run string, datasets []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("port %s: %w", dir, err)
 	}
-	for _, name := range names {
+	for _, name := range slices.Concat(names, line.Files) {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			fmt.Fprintf(h, "%q %d %d\n", name, info.Size(), info.ModTime().UnixNano())
 		}
 	}
-	for _, name := range datasets {
+	for _, name := range line.Datasets {
 		for _, c := range o.Datasets.Find(name) {
 			fmt.Fprintf(h, "%q %d %d\n", c.Value, c.Size, c.Modified.UnixNano())
 		}
@@ -323,10 +331,10 @@ func (t *tree) lockOutDir(path string) error {
 			t.opt.OutDir, holder)
 	}
 	host, err := os.Hostname()
-	if err != nil {
-		host = "this host"
+	if err == nil {
+		err = os.WriteFile(path, fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0o644)
 	}
-	if err := os.WriteFile(path, fmt.Appendf(nil, "process %d on %s\n", os.Getpid(), host), 0o644); err != nil {
+	if err != nil {
 		t.lock.Close()
 		return fmt.Errorf("lock %s: %w", path, err)
 	}

@@ -95,6 +95,101 @@ func TestTree(t *testing.T) {
 	step("another option", "bm_a/c128 failed, bm_a/c64 failed, x/y/c8 failed")
 }
 
+// A file that a launch line names belongs to the inputs, wherever it is.
+func TestTreeReadsOtherFiles(t *testing.T) {
+	t.Parallel()
+	root := layTree(t, "bm_a/c64")
+	dir := filepath.Join(root, "bm_a/c64")
+	text, err := os.ReadFile(filepath.Join(dir, harness.JobLog))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, harness.JobLog), strings.ReplaceAll(string(text), "/"+harness.CTXConfig, "/sub/ctx.yaml"))
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Join(dir, "sub/ctx.yaml"), "tensor_parallel_size: 4\nmax_batch_size: 8\n")
+	opt := Options{OutDir: t.TempDir()}
+	for _, want := range []string{"bm_a/c64 ported", "bm_a/c64 skipped"} {
+		if got := portTree(t, root, opt); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	put(t, filepath.Join(dir, "sub/ctx.yaml"), "tensor_parallel_size: 4\nmax_batch_size: 16\n")
+	opt.Force = true
+	if got := portTree(t, root, opt); got != "bm_a/c64 ported" {
+		t.Errorf("by force: %s", got)
+	}
+	recipe, err := os.ReadFile(filepath.Join(opt.OutDir, "bm_a/c64/recipe.yaml"))
+	if err != nil || !strings.Contains(string(recipe), "max_batch_size: 16") {
+		t.Errorf("recipe\n%s\n%v", recipe, err)
+	}
+	put(t, filepath.Join(dir, "sub/ctx.yaml"), "tensor_parallel_size: 4\nmax_batch_size: 1024\n")
+	if opt.Force = false; !strings.Contains(portTree(t, root, opt), Failed) { // not skipped: the recipe would change
+		t.Error("a changed file was not noticed")
+	}
+}
+
+// What can't be used in the output directory is an error that names it.
+func TestUnusableOutDir(t *testing.T) {
+	t.Parallel()
+	root := layTree(t, "bm_a/c64")
+	for name, make := range map[string]func(out string) error{
+		recordName: func(out string) error { return os.Mkdir(filepath.Join(out, recordName), 0o755) },
+		lockName:   func(out string) error { return os.Mkdir(filepath.Join(out, lockName), 0o755) },
+	} {
+		out := t.TempDir()
+		if err := make(out); err != nil {
+			t.Fatal(err)
+		}
+		err := Port(t.Context(), root, Options{OutDir: out}, func(Row) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s is a directory: %v", name, err)
+		}
+	}
+	out := t.TempDir()
+	put(t, filepath.Join(out, "bm_a"), "a file in place of a directory")
+	if got := portTree(t, root, Options{OutDir: out}); got != "bm_a/c64 failed" {
+		t.Errorf("a file in place of the directory of a port: %s", got)
+	}
+	put(t, filepath.Join(out, recordName), strings.Repeat("x", maxRecordLine+10)+"\n{")
+	if err := os.Remove(filepath.Join(out, "bm_a")); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"bm_a/c64 ported", "bm_a/c64 skipped"} {
+		if got := portTree(t, root, Options{OutDir: out}); got != want {
+			t.Errorf("after a long and an incomplete line of the record: %s, want %s", got, want)
+		}
+	}
+}
+
+// A run that disappears fails, and so does the tree if its record can't be written.
+func TestRunDisappears(t *testing.T) {
+	t.Parallel()
+	root := layTree(t, "bm_a/c64", "bm_a/c8")
+	opt := Options{OutDir: t.TempDir()}
+	if got := portTree(t, root, opt); got != "bm_a/c64 ported, bm_a/c8 ported" {
+		t.Fatal(got)
+	}
+	tr, err := newTree(t.Context(), root, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(root, "bm_a/c64")); err != nil {
+		t.Fatal(err)
+	}
+	for _, force := range []bool{false, true} {
+		tr.opt.Force = force
+		if r := tr.portRun(t.Context(), "bm_a/c64"); r.Status != Failed || !strings.Contains(r.Error, "no such") {
+			t.Errorf("force %v: %+v", force, r)
+		}
+	}
+	tr.close()
+	if r := tr.portRun(t.Context(), "bm_a/c8"); r.Status != Unchanged || tr.recordErr == nil {
+		t.Errorf("without its record: %+v, %v", r, tr.recordErr)
+	}
+}
+
 // A run directory need not be named c<N>. Its path below the root is that of its files.
 func TestTreeLayouts(t *testing.T) {
 	t.Parallel()

@@ -104,6 +104,11 @@ func TestQuestionsAreNotCut(t *testing.T) {
 			if !slices.Contains(of, q.cursor) {
 				t.Fatalf("%v: question %s is not visible", size, here.ID)
 			}
+			after := len(q.block(ui.Theme{}, q.cursor)) - q.skip - q.h
+			if note := q.hiddenLines(); (note != "") != (after > 0) ||
+				after > 1 && note != fmt.Sprintf("↓ %d more lines", after) {
+				t.Errorf("%v: %q with %d lines below", size, note, after)
+			}
 			before, skip := q.cursor, q.skip
 			q.move(1)
 			last = q.cursor == before && q.skip == skip

@@ -94,6 +94,15 @@ func (q *questions) visible(th ui.Theme) (lines []string, of []int) {
 	return lines[top:end], of[top:end]
 }
 
+// hiddenLines returns a note about the lines of the selected question that are below the list.
+func (q *questions) hiddenLines() string {
+	n := len(q.block(ui.Theme{}, q.cursor)) - q.h - q.skip
+	if !q.focused || n <= 0 {
+		return ""
+	}
+	return "↓ " + ui.Plural(n, "more line")
+}
+
 // rowDistance returns the number of questions from the cursor to line y of the list.
 func (q *questions) rowDistance(y int) int {
 	_, of := q.visible(ui.Theme{})

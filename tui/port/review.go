@@ -263,7 +263,11 @@ func (r *review) view(th ui.Theme) string {
 		}
 	}
 	title := r.questions.title(th, r.porting.running != nil)
-	parts = append(parts, th.TitledRule(title, "", r.w))
+	more := ""
+	if r.answer == nil && r.datasetRoot == nil {
+		more = th.Paint(ui.Muted, r.questions.hiddenLines())
+	}
+	parts = append(parts, th.TitledRule(title, more, r.w))
 	if b.questions.h > 0 {
 		parts = append(parts, r.questionsView(th))
 	}
