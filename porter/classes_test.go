@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/porter/rules"
@@ -114,7 +115,8 @@ func TestClasses(t *testing.T) {
 				"phase_timeout_seconds": "600.0", "max_workers": "4", "seed": "42", "trajectory_path": "/TODO/trajectories.jsonl",
 			},
 			todos: []string{
-				"confirm : the banner in client.log (lines 1 to 9) is incomplete: confirm the default values of the settings " +
+				"confirm : the banner in client.log (lines 1 to 9) is incomplete: the file ends within line 10: confirm the " +
+					"default values of the settings " +
 					"that only the banner shows; fields: seed, send_conversation_routing_headers, use_dynamo_conv_aware_routing",
 				"must-fix trajectory_path: no artifact names the file",
 			},
@@ -141,7 +143,8 @@ func TestClasses(t *testing.T) {
 		},
 		{ // a dataset in two places, one in one place, a loop of links
 			dir: "10-datasets/c64", opt: Options{DatasetRoots: []string{classDir + "/10-datasets/data"}},
-			todos: []string{"must-fix trajectory_path: 2 files below the dataset roots are named traj.jsonl: choose one"},
+			todos: []string{"must-fix trajectory_path: 2 files below the dataset roots are named traj.jsonl, with different " +
+				"content: choose one"},
 		},
 		{ // anchors, merge keys, comments, a separator, YAML 1.1 scalars; duplicate keys, a second document
 			dir: "11-engine-yaml/c64",
@@ -185,6 +188,11 @@ func TestClasses(t *testing.T) {
 			}
 			c.opt.WorkloadOut = "/scratch/out/workload.yaml"
 			r := port(t, filepath.Join(classDir, c.dir), c.opt)
+			for _, x := range r.Todos {
+				for i := range x.Candidates {
+					x.Candidates[i].Modified = time.Unix(1_700_000_000, 0) // that of the working copy otherwise
+				}
+			}
 			name := "testdata/port/" + strings.ReplaceAll(c.dir, "/", "-")
 			portable := func(text string) string { return strings.ReplaceAll(text, absolute(t, classDir)+"/", "/data/") }
 			golden.Equal(t, name+".recipe.yaml", portable(recipeText(t, r)))

@@ -2,6 +2,8 @@ package porter
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -12,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes/problem"
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // Bounds of a dataset search.
@@ -211,4 +214,65 @@ func (ds *Datasets) Find(name string) []Candidate {
 		}
 	}
 	return out
+}
+
+// maxDigest bounds the size of a file that is hashed, in bytes.
+const maxDigest = 4 << 30
+
+// addDigests adds the digests of files that have the same size, so that equal files can be told from others.
+func addDigests(ctx context.Context, files []Candidate, progress func(Progress)) error {
+	for i, f := range files {
+		same := func(o Candidate) bool { return o.Size == f.Size && o.Value != f.Value }
+		if f.Size > maxDigest || !slices.ContainsFunc(files, same) {
+			continue
+		}
+		digest, err := digestOf(ctx, f.Value, progress)
+		if ctx.Err() != nil {
+			return fmt.Errorf("compare %s: %w", f.Value, ctx.Err())
+		}
+		if err == nil { // else the candidate is shown without
+			files[i].SHA256 = digest
+		}
+	}
+	return nil
+}
+
+// digestOf returns the SHA-256 of a file.
+func digestOf(ctx context.Context, path string, progress func(Progress)) (string, error) {
+	f, info, err := smallfile.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	for done := int64(0); ; {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		n, err := io.CopyN(h, f, 64<<20)
+		done += n
+		progress(Progress{Stage: "compare", Name: path, Done: done, Total: info.Size()})
+		if errors.Is(err, io.EOF) {
+			return hex.EncodeToString(h.Sum(nil)), nil
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+}
+
+// compareDigests tells whether files have the same content, as far as this is known.
+func compareDigests(files []Candidate) string {
+	first, unknown := files[0], false
+	for _, f := range files[1:] {
+		digests := f.SHA256 != "" && first.SHA256 != ""
+		if f.Size != first.Size || digests && f.SHA256 != first.SHA256 {
+			return ", with different content"
+		}
+		unknown = unknown || !digests
+	}
+	if unknown {
+		return ""
+	}
+	return ", with the same content"
 }

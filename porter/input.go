@@ -3,7 +3,6 @@ package porter
 import (
 	"context"
 	"fmt"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,6 +20,8 @@ type input struct {
 	run      *harness.Run
 	rewrites rules.Rewrites
 	datasets *Datasets // nil if there was no search for datasets
+	// candidates are the files below the dataset roots with the names of the datasets.
+	candidates map[string][]Candidate
 }
 
 // openRun opens a run directory.
@@ -60,12 +61,8 @@ func readInput(ctx context.Context, run *harness.Run, opt Options) (*input, erro
 	if err := run.Read(ctx, progress); err != nil {
 		return nil, fmt.Errorf("port %s: %w", run.Dir, err)
 	}
-	if in.datasets == nil && len(opt.DatasetRoots) > 0 && len(in.datasetNames()) > 0 {
-		found, err := IndexDatasets(ctx, opt.DatasetRoots, opt.Report)
-		if err != nil {
-			return nil, err
-		}
-		in.datasets = found
+	if err := in.findDatasets(ctx); err != nil {
+		return nil, err
 	}
 	return in, nil
 }
@@ -115,6 +112,14 @@ func (in *input) isMounted(p string) bool {
 	return false
 }
 
+// configOrigin returns the origin of a value of the client's own configuration.
+func (in *input) configOrigin(why string, ev ...Evidence) origin {
+	if in.run.ConfigNamed.Text == "" {
+		return inferred("the client's configuration has its usual name; no artifact names it", why, ev...)
+	}
+	return origin{class: Copied, why: why, evidence: ev}
+}
+
 // configValue returns the value of a key in the client's own configuration.
 func (in *input) configValue(key string) (*yaml.Node, Evidence, bool) {
 	if in.run.Config == nil {
@@ -125,33 +130,4 @@ func (in *input) configValue(key string) (*yaml.Node, Evidence, bool) {
 		return nil, Evidence{}, false
 	}
 	return leaf.Node, in.run.Config.At(leaf), true
-}
-
-// datasetPath returns the path of a dataset as the old client read it.
-func (in *input) datasetPath(key string) (harness.Value, bool) {
-	node, ev, ok := in.configValue(key)
-	if ok && node.Kind == yaml.ScalarNode && node.Tag == "!!str" && node.Value != "" {
-		return harness.Value{Text: node.Value, At: ev}, true
-	}
-	labels := []string{harness.LabelTrajectories}
-	if key == assignmentsKey {
-		labels = []string{bannerAssignments, harness.LabelAssignments}
-	}
-	for _, l := range labels {
-		if v, ok := in.run.Banner.Values[l]; ok && v.Text != "" && v.Text != "None" {
-			return v, true
-		}
-	}
-	return harness.Value{}, false
-}
-
-// datasetNames returns the base names of the datasets that the artifacts name.
-func (in *input) datasetNames() []string {
-	var names []string
-	for _, key := range []string{trajectoriesKey, assignmentsKey} {
-		if v, ok := in.datasetPath(key); ok {
-			names = append(names, path.Base(v.Text))
-		}
-	}
-	return names
 }

@@ -102,8 +102,9 @@ type Todo struct {
 // Candidate is a possible answer to a [Todo]. Size and Modified are zero unless it is a file.
 type Candidate struct {
 	Value    string    `json:"value"`
-	Size     int64     `json:"size,omitempty"` // bytes
-	Modified time.Time `json:"-"`              // depends on the machine
+	Size     int64     `json:"size,omitempty"`   // bytes
+	SHA256   string    `json:"sha256,omitempty"` // only of candidates of the same size
+	Modified time.Time `json:"-"`                // depends on the machine
 }
 
 // Dropped is an input that is not carried over.

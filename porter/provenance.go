@@ -172,7 +172,7 @@ func (l layout) todoPath(t Todo) string {
 }
 
 // ProvenanceText returns the report as text: fields, dropped inputs, proof, questions and answers.
-// Two reports can be compared line by line.
+// Two reports can be compared line by line. Unlike the stored report, it shows the times of files.
 func (r *Result) ProvenanceText() string {
 	l := newLayout(r.Schema)
 	var b strings.Builder
@@ -212,7 +212,7 @@ func (r *Result) ProvenanceText() string {
 			fmt.Fprintf(&b, "    %s\n", safetext.Clip(line, 300))
 		}
 		for _, c := range t.Candidates {
-			fmt.Fprintf(&b, "    candidate %s%s\n", safetext.Clip(c.Value, 300), sizeText(c.Size))
+			fmt.Fprintf(&b, "    candidate %s%s\n", safetext.Clip(c.Value, 300), fileText(c))
 		}
 	}
 	if len(r.Answers) > 0 {
@@ -224,11 +224,19 @@ func (r *Result) ProvenanceText() string {
 	return b.String()
 }
 
-func sizeText(n int64) string {
-	if n == 0 {
+// fileText describes the file of a candidate.
+func fileText(c Candidate) string {
+	if c.Size == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%d bytes)", n)
+	text := fmt.Sprintf("%d bytes", c.Size)
+	if !c.Modified.IsZero() {
+		text += ", " + c.Modified.UTC().Format("2006-01-02 15:04 UTC")
+	}
+	if c.SHA256 != "" {
+		text += ", sha256 " + c.SHA256[:12]
+	}
+	return " (" + text + ")"
 }
 
 // evidenceText formats evidence as artifact:line key=raw. It omits raw if it equals the value.

@@ -2,7 +2,6 @@ package porter
 
 import (
 	"fmt"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
-	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
@@ -116,7 +114,7 @@ func (p *porting) fromBanner(key, label string, otherwise *yaml.Node, read func(
 			evs = append(evs, v.At)
 			p.askDisagreement(key, node, shown, label, ev, v.At)
 		}
-		p.setWorkload(key, node, origin{Copied, "", "the client's configuration takes precedence over its banner", evs})
+		p.setWorkload(key, node, p.configOrigin("the client's configuration takes precedence over its banner", evs...))
 		return
 	}
 	switch {
@@ -145,8 +143,10 @@ func (p *porting) askFallback(key string) {
 	case len(b.Values) > 0 && b.Complete:
 		t.Message = lines + " does not show all settings"
 	case b.Cut.Line > 0:
-		t.Message = fmt.Sprintf("%s is incomplete: the file ends within line %d (%s)", lines, b.Cut.Line,
-			safetext.Clip(b.Cut.Raw, 60))
+		t.Message = fmt.Sprintf("%s is incomplete: the file ends within line %d", lines, b.Cut.Line)
+		if b.Cut.Raw != "" {
+			t.Message += " (" + safetext.Clip(b.Cut.Raw, 60) + ")"
+		}
 	case len(b.Values) > 0:
 		t.Message = lines + " is incomplete"
 	case log.Problem != "":
@@ -212,10 +212,8 @@ func (p *porting) settlingField() {
 	node, ev, configured := p.configValue(key)
 	switch {
 	case configured:
-		p.setWorkload(key, node, origin{
-			class: Copied, why: "the client's configuration takes precedence over the names of its outputs",
-			evidence: append([]Evidence{ev}, at...),
-		})
+		p.setWorkload(key, node, p.configOrigin("the client's configuration takes precedence over the names of its outputs",
+			append([]Evidence{ev}, at...)...))
 		if len(values) > 0 && !sameNumber(values[0], node.Value) {
 			p.askDisagreement(key, node, number(values[0]), "settle in the output's name", ev, at[0])
 		}
@@ -241,73 +239,6 @@ func (p *porting) settlingField() {
 		t.Candidates = append(t.Candidates, Candidate{Value: v})
 	}
 	p.addTodo("phases", t)
-}
-
-// datasetField sets the path of a dataset: the original path if an artifact shows it, or else that
-// of the only file of its name below the dataset roots.
-func (p *porting) datasetField(key, otherwise string) {
-	v, ok := p.datasetPath(key)
-	if !ok {
-		p.missingDataset(key, otherwise)
-		return
-	}
-	name := path.Base(v.Text)
-	if !isNodeLocal(v.Text) && strings.HasPrefix(v.Text, "/") {
-		text, from := p.rewritePath(v.Text, v.At)
-		p.setWorkload(key, plain(text), from)
-		return
-	}
-	const why = "the old run read a node-local copy"
-	hits := p.datasets.Find(name)
-	if len(hits) == 1 {
-		text, rule := p.rewrites.Apply(hits[0].Value)
-		rule = rules.Join("the only file of that name below the dataset roots", rule)
-		p.setWorkload(key, plain(text),
-			inferred(rule, why, v.At, Evidence{Artifact: "dataset root", Key: name, Raw: hits[0].Value}))
-		return
-	}
-	t := Todo{Kind: MustFix, File: Workload, Path: key, Evidence: []Evidence{v.At}}
-	switch {
-	case len(hits) > 1:
-		t.Message = fmt.Sprintf("%d files below the dataset roots are named %s: choose one", len(hits), name)
-		for _, h := range hits {
-			h.Value, _ = p.rewrites.Apply(h.Value)
-			t.Candidates = append(t.Candidates, h)
-		}
-	case p.datasets == nil:
-		t.Message = fmt.Sprintf("%s of %s: give the original, or port with --dataset-root", why, name)
-	default:
-		t.Message = fmt.Sprintf("no file named %s below the dataset roots: give its path", name)
-	}
-	p.setWorkload(key, plain("/TODO/"+name), placeholder(why, v.At))
-	p.addTodo("", t)
-}
-
-// isNodeLocal reports whether a path is that of a node-local copy, which was removed with the job.
-func isNodeLocal(p string) bool {
-	for _, dir := range []string{"/tmp/", "/var/tmp/", "/dev/shm/"} {
-		if strings.HasPrefix(p, dir) {
-			return true
-		}
-	}
-	return strings.Contains(p, "$") || strings.Contains(p, "<")
-}
-
-// missingDataset sets the key of a dataset that no artifact names.
-func (p *porting) missingDataset(key, otherwise string) {
-	banner := p.run.Banner
-	v, ok := banner.Values[bannerAssignments]
-	switch {
-	case key == assignmentsKey && ok:
-		p.setWorkload(key, null(), translated("None → null", "", v.At))
-	case key == assignmentsKey && banner.Complete:
-		at := Evidence{Artifact: p.artifact(harness.ClientLog).Name, Line: banner.First}
-		p.setWorkload(key, null(), inferred("the banner names no user assignments", "", at))
-		p.ask(Confirm, Workload, key, "", nil, "the banner names no user assignments: confirm that the old run had none")
-	default:
-		p.setWorkload(key, plain("/TODO/"+otherwise), placeholder("no artifact names the file"))
-		p.ask(MustFix, Workload, key, "", nil, "no artifact names the file: give its path")
-	}
 }
 
 // remainingKeys carries over all other keys of the client's configuration, such as the spawn rate,
