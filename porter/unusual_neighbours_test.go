@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Neighbours of the kinds in unusual_kinds_test.go: another field, role, file or place.
@@ -312,10 +313,15 @@ func TestUnusualValues(t *testing.T) {
 		{
 			name: "datasets of one name",
 			edit: func(d *runDir) {
-				d.write("datasets/old/coding-agent-scenario_v2_500traj.jsonl", "{}\n")
+				const name = "coding-agent-scenario_v2_500traj.jsonl"
+				d.write("datasets/old/"+name, "{}\n")
+				for i, path := range []string{"datasets/old/" + name, "datasets/" + name} {
+					at := time.Date(2026, 1, 2+i, 3, 4, 5, 0, time.UTC)
+					d.check(os.Chtimes(d.file(path), at, at))
+				}
 			},
 			asked: []string{
-				"must-fix workload:trajectory_path: 2 files below the dataset roots are named",
+				"must-fix workload:trajectory_path: 2 files below the dataset roots are named…, with different content: choose",
 			},
 		},
 		{
