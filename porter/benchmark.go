@@ -29,7 +29,7 @@ func (p *porting) benchmarkFields() {
 	}
 	p.clientDir()
 	p.clientConfig()
-	p.clientFlags()
+	p.clientFields()
 }
 
 // concurrency returns the concurrency levels from job_params.env, a log or a command, or else the name of
@@ -111,22 +111,4 @@ func (p *porting) clientConfig() {
 		what = "no extra_mount covers the workload file: mount its directory, or write it to a mounted one"
 	}
 	p.ask(Confirm, Recipe, base, "visible", nil, "%s", what)
-}
-
-// clientFlags passes other flags of the old client command to the bench step, which splits them at
-// spaces and does not support quotes.
-func (p *porting) clientFlags() {
-	const base, variable = "benchmark.env", "AGENTPERF_EXTRA_ARGS"
-	client := p.run.Client
-	if len(client.Flags) == 0 {
-		return
-	}
-	for _, w := range client.Flags {
-		if w == "" || strings.ContainsAny(w, " \t\n") {
-			p.ask(MustFix, Recipe, base+"."+variable, "spaces", evidence(client.FlagsAt),
-				"the client's argument %q can't be passed on: the bench step splits at spaces", safetext.Clip(w, 60))
-		}
-	}
-	p.setRecipeEntry(base, variable, quoted(strings.Join(client.Flags, " ")),
-		translated("flags of the old client command", "the bench step sets the other flags", client.FlagsAt))
 }

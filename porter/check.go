@@ -105,9 +105,8 @@ func (c *checker) askTimeLimit(r *recipes.Recipe, w *recipes.Workload) {
 // prove makes the proof and asks about unexplained differences.
 func (c *checker) prove() {
 	p := &c.res.Proof
-	p.Lines = []proof.Line{}
 	if len(c.run.Launches.All()) == 0 {
-		p.Problem = "job.log shows no launch line"
+		*p = proof.Count(c.run, "job.log shows no launch line")
 		return
 	}
 	r, err := c.parseRecipe()
@@ -116,8 +115,8 @@ func (c *checker) prove() {
 		pl, err = plan.Build(plan.Request{Recipe: r, Target: plan.Slurm})
 	}
 	if err != nil {
-		p.Problem = strings.TrimPrefix(err.Error(), "plan recipe: ")
-		if c.Question("resources", "layout") != "" {
+		*p = proof.Count(c.run, strings.TrimPrefix(err.Error(), "plan recipe: "))
+		if q, _ := c.Question("resources", "layout"); q != "" {
 			return // it shows that the workers do not fit
 		}
 		c.ask(MustFix, Recipe, "resources", "proof", nil, "no plan for the recipe: %s; a bug in the porter, "+

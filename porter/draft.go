@@ -317,13 +317,16 @@ func (d *draft) Answer(path string) string {
 }
 
 // Question implements [proof.Reasons].
-func (d *draft) Question(path, topic string) string {
+func (d *draft) Question(path, topic string) (name string, open bool) {
 	id := questionID(Recipe, path, topic)
 	id = cmp.Or(d.joined[id], id)
-	if _, asked := d.asked[id]; asked {
-		return "question " + id
+	if _, asked := d.asked[id]; !asked {
+		return "", false
 	}
-	return ""
+	if _, answered := d.answers.byID[id]; answered {
+		return "answer to question " + id, false
+	}
+	return "question " + id, true
 }
 
 // Fixed implements [proof.Reasons].

@@ -59,7 +59,9 @@ func (p *porting) workerEnvironment(r schema.Role) {
 		p.ask(MustFix, Recipe, env.base, "", evidence(ws[0].At("", "", 0)),
 			"the launch line of %s has no list of variables: fill in its environment", ws[0].Name())
 	}
-	env.askBareNames(ws[0])
+	for _, w := range ws {
+		env.askBareNames(w)
+	}
 	env.fields(ws[0].Env)
 	env.compareWorkers(ws)
 }

@@ -96,7 +96,7 @@ func (p *porting) askPath(path, text string, at Evidence) {
 // askBareNames asks about variables that came from the submitting shell.
 func (e *environment) askBareNames(l *harness.Launch) {
 	for _, v := range l.BareNames {
-		if !rules.IsDropped(v.Text) {
+		if rules.VariableOf(e.process, v.Text).Action != rules.Drop {
 			e.askOnce("export "+v.Text, "export "+v.Text, Todo{
 				Kind: Confirm, File: Recipe, Path: e.base, Evidence: evidence(v.At), Steps: []string{l.Name()},
 				Message: fmt.Sprintf("--export names %s without a value; it came from the submitting shell: add it if it is needed",

@@ -29,7 +29,7 @@ type flagValue struct {
 // per flag. They are not carried over, since srun_options of a recipe apply to all steps.
 func (p *porting) askFlags() {
 	var uses []flagUse
-	for _, l := range p.run.Launches.All() {
+	for _, l := range p.allLaunches() {
 		for _, f := range l.Flags {
 			rule := rules.FlagOf(f.Name)
 			sized := l.Role != "" && (f.Name == "--nodes" || f.Name == "--ntasks") // reported by topology
@@ -52,6 +52,15 @@ func (p *porting) askFlags() {
 		p.addTodo(u.name, t)
 	}
 	p.askExport()
+}
+
+// allLaunches returns the launches of the servers and that of the client.
+func (p *porting) allLaunches() []*harness.Launch {
+	all := p.run.Launches.All()
+	if l := p.run.Client.Launch; l != nil && len(p.run.Client.Runs) > 0 {
+		all = append(all, l)
+	}
+	return all
 }
 
 func (u *flagUse) add(v flagValue) {
@@ -88,7 +97,7 @@ func (u *flagUse) text() string {
 
 // askExport asks about launches whose --export list kept the environment of the submitting shell away.
 func (p *porting) askExport() {
-	for _, l := range p.run.Launches.All() {
+	for _, l := range p.allLaunches() {
 		i := slices.IndexFunc(l.Flags, func(f harness.Option) bool { return f.Name == "--export" })
 		if i < 0 || l.ExportsAll() {
 			continue

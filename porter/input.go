@@ -102,8 +102,10 @@ func (in *input) rewriteNode(n *yaml.Node, ev ...Evidence) (*yaml.Node, origin) 
 
 // isMounted reports whether one of the recipe's mounts covers a container path.
 func (in *input) isMounted(p string) bool {
-	mounts, _ := in.oldMounts()
-	for _, m := range in.rewrites.Mounts(mounts) {
+	list, _ := in.oldMounts()
+	servers := in.rewrites.Mounts(list)
+	more, _ := in.clientMounts(servers)
+	for _, m := range append(servers, more...) {
 		parts := strings.Split(m, ":")
 		if dir := parts[min(1, len(parts)-1)]; p == dir || strings.HasPrefix(p, strings.TrimSuffix(dir, "/")+"/") {
 			return true

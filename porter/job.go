@@ -250,6 +250,9 @@ func (p *porting) mountList() {
 		}
 	}
 	list, given := p.rewrites.Mounts(old), strings.Split(old, ",")
+	more, conflicts := p.clientMounts(list)
+	p.askClientMounts(more, conflicts)
+	list = append(list, more...)
 	same := len(list) == len(given)
 	for _, m := range list {
 		same = same && slices.Contains(given, m)
@@ -260,6 +263,10 @@ func (p *porting) mountList() {
 	from := copied(at...)
 	if !same {
 		from = translated("prefixes rewritten, duplicates removed", rules.WhyRewrite, at...)
+	}
+	if len(more) > 0 {
+		from = translated("prefixes rewritten, duplicates removed; with the mounts of the client", rules.WhyRewrite,
+			append(at, p.run.Client.Launch.OptionAt(p.run.Client.Launch.Mounts))...)
 	}
 	p.setRecipe(field, quotedList(list), from)
 }

@@ -110,6 +110,7 @@ func (p *porting) decideFields() {
 	(&topology{porting: p}).fields()
 	p.engineFields()
 	p.askFlags()
+	p.askTokens()
 	(&frontend{porting: p}).fields()
 	p.benchmarkFields()
 	p.mounts()

@@ -71,7 +71,7 @@ func TestProofRows(t *testing.T) {
 			),
 			want: []string{
 				`frontend: changed env UCX_TLS old a,b new a,b | srun split the old value at its commas and passed "a"`,
-				"frontend: changed env LD_LIBRARY_PATH | comes from the submitting shell",
+				"frontend: changed env LD_LIBRARY_PATH | question recipe:frontend.env#export LD_LIBRARY_PATH",
 				"frontend: dropped flag --dyn-tool-call-parser old x | the frontend refuses", "frontend: changed flag " +
 					"--cache-dir old /lustre/c new /scratch/c | rewrite",
 				"frontend: changed flag --router-mode old round new kv | question recipe:frontend.args.router-mode#launched",
@@ -108,7 +108,7 @@ func TestProofRows(t *testing.T) {
 					"answer", "CTX 0: added config x new 1 | answer recipe:backend.trtllm_config.prefill.x",
 				"CTX 0: changed config tensor_parallel_size old 4 new 8 | answer", "CTX 0: dropped flag --reservation old r1 | " +
 					"question recipe:srun_options#--reservation",
-				"GEN 0: added flag --gres | answer recipe:srun_options#--gres", "CTX 0: changed flag model old " +
+				"GEN 0: added flag --gres | answer recipe:srun_options#--gres", "CTX 0: changed argument model old " +
 					"/lustre/models/m-fp8 new /m | answer recipe:model.path",
 			},
 		},
@@ -121,7 +121,7 @@ func TestProofRows(t *testing.T) {
 			},
 			want: []string{
 				"CTX 0: changed flag --nodes old 1 new 2 | answer recipe:resources.prefill_workers",
-				"CTX 1: dropped flag the whole launch | answer recipe:resources.prefill_workers",
+				"CTX 1: dropped launch the whole launch | answer recipe:resources.prefill_workers",
 			},
 		},
 		{
@@ -250,7 +250,7 @@ func TestProofFindsChangedFields(t *testing.T) {
 		{"an extra engine value", add("backend.trtllm_config.prefill", "zz"), []string{`CTX 0: added config zz new "x"`}},
 		{
 			"a worker lost", func(d *draft) { set("resources.prefill_workers", "4")(d); set("resources.prefill_nodes", "4")(d) },
-			[]string{"CTX 4: dropped flag the whole launch"},
+			[]string{"CTX 4: dropped launch the whole launch"},
 		},
 		{
 			"other sizes", set("resources.gpus_per_node", "2"),
@@ -263,7 +263,8 @@ func TestProofFindsChangedFields(t *testing.T) {
 		{
 			"the model changed", set("model.path", "/x"),
 			[]string{
-				"CTX 0: changed flag model old /lustre/fsw/portfolios/perf/models/deepseek-v4-pro-nvfp4/hf/hf-0c0ffee_orig new /x",
+				"CTX 0: changed argument model old /lustre/fsw/portfolios/perf/models/deepseek-v4-pro-nvfp4/hf/hf-0c0ffee_orig " +
+					"new /x",
 			},
 		},
 		{
@@ -305,7 +306,9 @@ func TestProofProblem(t *testing.T) {
 	t.Parallel()
 	files := smallRun()
 	files[harness.JobLog] = "noise\n"
-	if r := port(t, lay(t, files), Options{}); r.Proof.Summary() != "not compared: job.log shows no launch line" {
+	const none = "0 launch lines read of 0 seen, and the client's command; 14 tokens read, 14 unaccounted; " +
+		"not compared: job.log shows no launch line"
+	if r := port(t, lay(t, files), Options{}); r.Proof.Summary() != none {
 		t.Errorf("no launch: %s", r.Proof.Summary())
 	}
 	files[harness.JobLog] = jobLog(

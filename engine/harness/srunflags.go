@@ -19,6 +19,9 @@ func (l *Launch) parseOptions(words []Word) {
 		switch o.Name {
 		case "--nodelist":
 			l.Nodelist = asWritten
+			if nodePlaceholder.MatchString(o.Value) {
+				continue
+			}
 			hosts, err := expandHosts(o.Value)
 			if err != nil {
 				l.Problems = append(l.Problems, err.Error())

@@ -28,13 +28,14 @@ const (
 // one token.
 type Token struct {
 	Part       Part
-	Name       string // of a flag (the long one), of a variable, or operator of a redirection
-	Value      string // without quotes
-	Source     string // as written
-	Offset     int    // of Source, in the line
-	Index      int    // of an argument, from 0
-	Var        Var    // of a Variable
-	Overridden string // why it has no effect; empty if it has
+	Name       string   // of a flag (the long one), of a variable, or operator of a redirection
+	Value      string   // without quotes
+	Source     string   // as written
+	Offset     int      // of Source, in the line
+	Index      int      // of an argument, from 0
+	Words      []string // of a ProgramFlag and an Argument, without quotes
+	Var        Var      // of a Variable
+	Overridden string   // why it has no effect; empty if it has
 }
 
 // Text returns a token in the spelling that people use.
@@ -143,13 +144,16 @@ func (ts *tokens) options(words []Word, first int) {
 		w := words[i]
 		name, value, attached := strings.Cut(w.Text, "=")
 		if !strings.HasPrefix(name, "--") || name == "--" {
-			ts.word(Argument, w).Index = first + i
+			t := ts.word(Argument, w)
+			t.Index, t.Words = first+i, []string{w.Text}
 			continue
 		}
 		t := ts.add(ProgramFlag, name, value, w.Source, w.Offset)
+		t.Words = []string{w.Text}
 		for !attached && i+1 < len(words) && !strings.HasPrefix(words[i+1].Text, "-") {
 			i++
 			t.Value, t.Source = strings.TrimSpace(t.Value+" "+words[i].Text), t.Source+" "+words[i].Source
+			t.Words = append(t.Words, words[i].Text)
 			if name != "--concurrencies" {
 				break
 			}
@@ -164,7 +168,7 @@ func (l *Launch) Tokens() []Token {
 	ts.srun(c, l.Srun, l.Script)
 	if !l.ExportsAll() {
 		for i := range c.Assigns {
-			ts[i].Overridden = "--export does not pass it on"
+			ts[i].Overridden = notPassedOn
 		}
 	}
 	if l.Script < len(c.Words) {
@@ -197,7 +201,7 @@ func (ts tokens) overrideVariables() {
 			continue
 		}
 		if old, again := last[t.Name]; again {
-			ts[old].Overridden = "the variable is set again later in the line"
+			ts[old].Overridden = setAgain
 		}
 		last[t.Name] = i
 	}

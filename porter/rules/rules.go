@@ -19,8 +19,9 @@ type Process string
 const (
 	Worker   Process = "worker"
 	Frontend Process = "frontend"
+	Client   Process = "client"
 
-	both Process = "both"
+	both Process = "both" // worker and frontend
 )
 
 // Action is how a variable or a flag is carried over.
@@ -30,6 +31,7 @@ type Action string
 const (
 	Rename Action = "rename"
 	Drop   Action = "drop"
+	Ask    Action = "ask" // a person must decide
 	add    Action = "add"
 )
 
@@ -59,9 +61,23 @@ var variables = []Variable{
 	{both, Drop, "HOME", "", whyManaged},
 	{Worker, add, "DYN_LOG", "info", "the default log level is more verbose than the harness's"},
 	{Frontend, add, "HOME", "/tmp", "the image's HOME is read-only"},
+	{Client, Drop, "RUNTIME", "", whyBenchStep},
+	{Client, Drop, "HOME", "", whyBenchStep},
+	{Client, Drop, "CARGO_HOME", "", whyBenchStep},
+	{Client, Drop, "RUSTUP_HOME", "", whyBenchStep},
+	{Client, Drop, "CARGO_TARGET_DIR", "", whyBenchStep},
+	{Client, Drop, "UV_PROJECT_ENVIRONMENT", "", whyBenchStep},
+	{Client, Drop, "UV_CACHE_DIR", "", whyBenchStep},
+	{Client, Drop, "TIKTOKEN_CACHE_DIR", "", whyBenchStep},
+	{Client, Drop, "PYTHONPYCACHEPREFIX", "", whyBenchStep},
+	{Client, Drop, "PATH", "", whyBenchStep},
+	{Client, Drop, "VIRTUAL_ENV", "", whyBenchStep},
+	{Client, Drop, "AGENTPERF_EXTRA_ARGS", "", "only the bench step reads it"},
 }
 
-func (v Variable) of(p Process) bool { return v.on == p || v.on == both }
+const whyBenchStep = "the bench step gives the client a runtime directory of its own"
+
+func (v Variable) of(p Process) bool { return v.on == p || v.on == both && p != Client }
 
 // VariableOf returns the rename or drop rule of a variable. Action is empty for a variable that is
 // carried over unchanged.

@@ -1,0 +1,124 @@
+package rules
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/recipes/safetext"
+)
+
+const (
+	whyBenchStarts = "the bench step starts the client itself"
+	whyBenchSets   = "the bench step sets it"
+	whyBenchBuilds = "the bench step builds the client itself"
+
+	clientScript = "the client script"
+)
+
+// clientRunners are the words before the client's script that the bench step has as well.
+var clientRunners = []string{
+	"uv", "run", "python", "python3", "-u", "--no-sync", "--frozen", "--locked", "--offline",
+}
+
+// OfClient returns the fate of a token of the client script. It is empty for a token that is compared with
+// the new job.
+func OfClient(c *harness.ClientCommand, t harness.ClientToken) Fate {
+	cmd := c.Commands[t.Command]
+	switch {
+	case c.IsLaunch(t.Command) || c.IsRun(t.Command):
+		return runFate(c, t)
+	case slices.Contains(c.Runs, t.Command):
+		return ask("client runs", clientScript+" runs the client more than once, and only the last one is ported: "+
+			"port the others by hand, or accept that they are not run")
+	case IsCheckout(c, t):
+		return Fate{}
+	case t.Part == harness.Variable && c.Reaches(t.Command, t.Name):
+		return Fate{}
+	case t.Part == harness.BareVariable:
+		return exportFate(c, t)
+	case buildsClient(cmd):
+		return dropped(whyBenchBuilds)
+	}
+	f := OfCommand(cmd, clientScript)
+	if outer, ok := enclosing(c, t.Command); ok && f.Action == Ask {
+		f = OfCommand(outer, clientScript) // one decision about all that it runs
+	}
+	return f
+}
+
+// runFate returns the fate of a token of the command that runs the client, or of the srun command around
+// it.
+func runFate(c *harness.ClientCommand, t harness.ClientToken) Fate {
+	switch t.Part {
+	case harness.Program:
+		if slices.Contains(clientRunners, path.Base(t.Value)) {
+			return managed(whyBenchStarts)
+		}
+		return programFate(t.Token, func() string { return strangeRunners(c) })
+	case harness.StartScript:
+		return managed(whyBenchStarts)
+	case harness.ProgramFlag:
+		if harness.IsBenchStepFlag(t.Name) && t.Name != "--concurrencies" {
+			return managed(whyBenchSets)
+		}
+	case harness.ExportWord, harness.Redirection:
+		return Of(&harness.Launch{}, t.Token)
+	}
+	return Fate{}
+}
+
+// strangeRunners returns the words before the client's script that are not known.
+func strangeRunners(c *harness.ClientCommand) string {
+	var all []harness.Token
+	for _, t := range c.Tokens() {
+		if (c.IsLaunch(t.Command) || c.IsRun(t.Command)) && !slices.Contains(clientRunners, path.Base(t.Value)) {
+			all = append(all, t.Token)
+		}
+	}
+	return strangePrograms(all)
+}
+
+// IsCheckout reports whether a token is the directory in which the client is started.
+func IsCheckout(c *harness.ClientCommand, t harness.ClientToken) bool {
+	at := c.Checkout.At
+	at.Key = t.At.Key
+	return t.Part == harness.Argument && commandName(c.Commands[t.Command]) == "cd" && t.At == at
+}
+
+// exportFate returns the fate of an option or a name without a value of an export.
+func exportFate(c *harness.ClientCommand, t harness.ClientToken) Fate {
+	set := slices.ContainsFunc(c.Commands, func(cmd harness.Command) bool {
+		return slices.ContainsFunc(cmd.Assigns, func(a harness.Assign) bool { return a.Name == t.Name })
+	})
+	switch {
+	case strings.HasPrefix(t.Name, "-"):
+		return dropped(whyShell)
+	case set:
+		return managed("exports a variable that the script sets")
+	case VariableOf(Client, t.Name).Action == Drop:
+		return dropped(VariableOf(Client, t.Name).Why)
+	}
+	name := safetext.Clip(t.Name, 60)
+	return ask("client export "+name, clientScript+" exports "+name+" without a value; it came from the submitting "+
+		"shell: add it to benchmark.env if it is needed")
+}
+
+// buildsClient reports whether a command builds the client, as the bench step does.
+func buildsClient(c harness.Command) bool {
+	has := func(word string) bool {
+		return slices.ContainsFunc(c.Words, func(w harness.Word) bool { return w.Text == word })
+	}
+	return commandName(c) == "uv" && (has("sync") || has("venv") || has("maturin"))
+}
+
+// enclosing returns the srun command whose shell runs a command, unless it is that of the client.
+func enclosing(c *harness.ClientCommand, i int) (harness.Command, bool) {
+	for j, outer := range c.Commands[:i] {
+		if j+outer.Nested >= i && !c.IsLaunch(j) && !isShell(outer) {
+			return outer, true
+		}
+	}
+	return harness.Command{}, false
+}
