@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Severity is the severity of a log line.
@@ -35,8 +36,12 @@ func ErrorWords() []string { return slices.Clone(errorWords) }
 
 // namedSeverity matches a severity near the beginning of a line. It takes precedence over the
 // words of the message.
-var namedSeverity = regexp.MustCompile(
-	`^.{0,80}?\b(?:(DEBUG|TRACE)|(INFO|NOTICE)|(WARN|WARNING)|(ERROR|CRITICAL|FATAL))\b`)
+var namedSeverity = lazy(`^.{0,80}?\b(?:(DEBUG|TRACE)|(INFO|NOTICE)|(WARN|WARNING)|(ERROR|CRITICAL|FATAL))\b`)
+
+// lazy returns a function that compiles an expression when it is first called. Most commands use none.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // SeverityOf returns the severity of a line.
 func SeverityOf(text string) Severity {
@@ -44,7 +49,7 @@ func SeverityOf(text string) Severity {
 	if !strings.ContainsAny(text[:min(len(text), 100)], "DTINWEF") && !strings.Contains(text, "rror") {
 		return severityByWords(text)
 	}
-	m := namedSeverity.FindStringSubmatchIndex(text)
+	m := namedSeverity().FindStringSubmatchIndex(text)
 	switch {
 	case m == nil:
 		return severityByWords(text)
@@ -72,14 +77,14 @@ func severityByWords(text string) Severity {
 
 var (
 	// certainCause lines are almost always a cause; likelyCause lines may be harmless.
-	certainCause = regexp.MustCompile(`(?i)out of ?memory|cuda error|nccl error|illegal memory access|` +
+	certainCause = lazy(`(?i)out of ?memory|cuda error|nccl error|illegal memory access|` +
 		`segmentation fault|\bfatal\b|terminate called|\bpanic:|core dumped|\baddress already in use\b`)
-	likelyCause = regexp.MustCompile(
+	likelyCause = lazy(
 		`(?i)\berror\b|[a-z]Error:|\bexception\b|\bfailed\b|\bassert|no such file|permission denied|not found`)
 	// harmless lines mention errors but report none.
-	harmless = regexp.MustCompile(`\b(INFO|DEBUG|TRACE)\b|(?i)\b(0|no) errors?\b`)
+	harmless = lazy(`\b(INFO|DEBUG|TRACE)\b|(?i)\b(0|no) errors?\b`)
 	// slurmEcho lines are Slurm's reports of a failure that has another cause.
-	slurmEcho = regexp.MustCompile(`^(srun|slurmstepd)(-\S+)?: `)
+	slurmEcho = lazy(`^(srun|slurmstepd)(-\S+)?: `)
 )
 
 const traceback = "Traceback (most recent call last)"
@@ -97,7 +102,7 @@ func Cause(log []byte) (line string, explains bool) {
 			continue
 		}
 		lastOfAll = text
-		if slurmEcho.MatchString(text) {
+		if slurmEcho().MatchString(text) {
 			continue
 		}
 		last = text
@@ -106,10 +111,10 @@ func Cause(log []byte) (line string, explains bool) {
 			inTraceback = true
 		case inTraceback && raw == text: // the exception follows the indented part
 			return text, true
-		case harmless.MatchString(text):
-		case certainCause.MatchString(text) && !inTraceback:
+		case harmless().MatchString(text):
+		case certainCause().MatchString(text) && !inTraceback:
 			return text, true
-		case firstLikely == "" && likelyCause.MatchString(text):
+		case firstLikely == "" && likelyCause().MatchString(text):
 			firstLikely = text
 		}
 	}
