@@ -9,6 +9,7 @@ package porter
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -23,6 +24,15 @@ type Evidence = harness.Evidence
 
 // Artifact is a file that a run directory may contain.
 type Artifact = harness.Artifact
+
+// ArtifactPath returns the path of an artifact by its name in evidence. An artifact outside of the run directory has an
+// absolute path as its name.
+func ArtifactPath(dir, name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
 
 // Proof compares the old launch lines with the plan of the new recipe.
 type Proof = proof.Proof

@@ -1,9 +1,6 @@
 package harness
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
 // Artifact is a file that a run directory may contain.
@@ -102,11 +101,12 @@ func (r *Run) parseFile(ctx context.Context, a *Artifact, parse parser) error {
 		return err
 	}
 	defer f.Close()
-	text, err := newText(f)
+	unpacked, _, err := smallfile.Decompress(f)
 	if err != nil {
 		return err
 	}
-	err = parse(ctx, text, a)
+	text := text{Reader: unpacked}
+	err = parse(ctx, &text, a)
 	if text.cut {
 		a.problem(0, "the compressed data ends early, so the file was cut")
 	}
@@ -118,19 +118,6 @@ func (r *Run) parseFile(ctx context.Context, a *Artifact, parse parser) error {
 type text struct {
 	io.Reader
 	cut bool // the compressed data ended early
-}
-
-// newText returns the text of a file. The file is compressed if it begins like one, whatever its name.
-func newText(f *os.File) (*text, error) {
-	magic := make([]byte, 2)
-	if _, err := f.ReadAt(magic, 0); err != nil || !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
-		return &text{Reader: f}, nil //nolint:nilerr // the reader reports the error
-	}
-	unpacked, err := gzip.NewReader(bufio.NewReaderSize(f, lineBuffer))
-	if err != nil {
-		return nil, fmt.Errorf("damaged compressed data: %w", err)
-	}
-	return &text{Reader: unpacked}, nil
 }
 
 func (t *text) Read(p []byte) (int, error) {

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -37,8 +38,16 @@ type logFile struct {
 	path      string
 	splitLong bool // split long lines into parts, see [NewFileView]
 
-	mu     sync.RWMutex // guards handle; reads run concurrently
-	handle *os.File     // nil: not open
+	mu       sync.RWMutex // guards the fields below; reads run concurrently
+	handle   *os.File     // nil: not open
+	unpacked bool         // handle is a temporary file with the text of a compressed log
+}
+
+// isUnpacked reports whether the log is compressed, as far as it was opened.
+func (f *logFile) isUnpacked() bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.unpacked
 }
 
 // close closes the file; a later read opens it again.
@@ -58,11 +67,47 @@ func (f *logFile) open() error {
 		return nil
 	}
 	handle, _, err := smallfile.Open(f.path)
+	text := handle
+	if err == nil {
+		text, err = unpack(handle)
+	}
 	if err != nil {
 		return fmt.Errorf("open log: %w", err)
 	}
-	f.handle = handle
+	f.handle, f.unpacked = text, text != handle
 	return nil
+}
+
+// maxUnpacked bounds the text of a compressed file, in bytes.
+const maxUnpacked = 1 << 30
+
+// unpack returns a temporary file with the text of a compressed file, or the file itself if it is not compressed. The
+// temporary file is deleted when it is closed.
+func unpack(f *os.File) (*os.File, error) {
+	text, compressed, err := smallfile.Decompress(f)
+	if !compressed {
+		return f, nil
+	}
+	defer f.Close()
+	var out *os.File
+	if err == nil {
+		out, err = os.CreateTemp("", "agentperf-log-")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("decompress %s: %w", f.Name(), err)
+	}
+	n, err := io.Copy(out, io.LimitReader(text, maxUnpacked))
+	if errors.Is(err, io.ErrUnexpectedEOF) { // the file was cut: what it has is shown
+		err = nil
+	}
+	if err == nil && n == maxUnpacked {
+		err = problem.Errorf(problem.FileTooLarge, "more than %d MiB; decompress it to a file", maxUnpacked>>20)
+	}
+	if err = errors.Join(err, os.Remove(out.Name())); err != nil {
+		_ = out.Close() // the error of the copy counts
+		return nil, fmt.Errorf("decompress %s: %w", f.Name(), err)
+	}
+	return out, nil
 }
 
 // readAt reads into buf up to the end of the file. A missing file is empty.

@@ -194,16 +194,19 @@ func Watch(ctx context.Context, v *View) (*View, <-chan Growth, error) {
 // Growth is combined while the receiver is not ready.
 func (v *View) watch(ctx context.Context, from Pos) (<-chan Growth, error) {
 	out := make(chan Growth)
-	streams := make([]<-chan follow.Chunk, 0, len(v.files))
+	streams := map[int]<-chan follow.Chunk{}
 	ctx, cancel := context.WithCancel(ctx)
 	for i, f := range v.files {
+		if f.isUnpacked() {
+			continue // a compressed log does not grow
+		}
 		const maxLine = 64 << 10 // the lines are not used
 		in, err := follow.File(ctx, f.path, follow.Options{From: from[i], PartialGrowth: true, MaxLine: maxLine})
 		if err != nil {
 			cancel()
 			return nil, err
 		}
-		streams = append(streams, in)
+		streams[i] = in
 	}
 	var all sync.WaitGroup
 	for i, in := range streams {

@@ -129,24 +129,29 @@ func (Session) Write(ctx context.Context, r *porter.Result, recipe, workload str
 // Excerpt reads the text around a position in a file. The position must be within the first 64 MiB.
 func (Session) Excerpt(ctx context.Context, path string, line, column, length int) (Excerpt, error) {
 	var e Excerpt
-	f, info, err := smallfile.Open(ExpandHome(path))
+	f, _, err := smallfile.Open(ExpandHome(path))
 	if err != nil {
 		return e, err
 	}
 	defer f.Close()
+	unpacked, _, err := smallfile.Decompress(f)
+	if err != nil {
+		return e, fmt.Errorf("%s:%d: %w", path, line, err)
+	}
+	begin := &io.LimitedReader{R: unpacked, N: maxOffset}
 	// failed returns the error for a failed read before the position.
 	failed := func(err error) error {
 		switch {
 		case !errors.Is(err, io.EOF):
 			return fmt.Errorf("%s:%d: %w", path, line, err)
-		case info.Size() > maxOffset:
+		case begin.N <= 0:
 			return problem.Errorf(problem.ArtifactInvalid, "%s:%d: beyond the first %d MiB; open the file to see it",
 				path, line, maxOffset>>20)
 		}
 		return problem.Errorf(problem.ArtifactInvalid, "%s:%d: beyond the end of the file, which has become shorter; "+
 			"port the directory again", path, line)
 	}
-	r := bufio.NewReaderSize(io.LimitReader(f, maxOffset), 64<<10)
+	r := bufio.NewReaderSize(begin, 64<<10)
 	for n := 1; n < line; {
 		if ctx.Err() != nil {
 			return e, ctx.Err()

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"os"
@@ -16,7 +18,12 @@ func TestExcerpt(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "job.log")
 	long := strings.Repeat("x", 1000)
-	if err := os.WriteFile(path, []byte("first\n"+long+"NAME=value"+long+"\nlast"), 0o644); err != nil {
+	text := "first\n" + long + "NAME=value" + long + "\nlast"
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err := w.Write([]byte(text))
+	if err := errors.Join(err, w.Close(), os.WriteFile(path, []byte(text), 0o644),
+		os.WriteFile(path+".gz", packed.Bytes(), 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -37,9 +44,11 @@ func TestExcerpt(t *testing.T) {
 		{"past the end of the file", 9, 1, 1, "", "", "", true},
 		{"past the end of the line", 3, 50000, 1, "", "", "", true},
 	} {
-		got, err := Session{}.Excerpt(t.Context(), path, c.line, c.column, c.length)
-		if (err != nil) != c.fails || got != (Excerpt{c.before, c.match, c.after}) && !c.fails {
-			t.Errorf("%s: %q, %v", c.name, got, err)
+		for _, path := range []string{path, path + ".gz"} {
+			got, err := Session{}.Excerpt(t.Context(), path, c.line, c.column, c.length)
+			if (err != nil) != c.fails || got != (Excerpt{c.before, c.match, c.after}) && !c.fails {
+				t.Errorf("%s of %s: %q, %v", c.name, filepath.Ext(path), got, err)
+			}
 		}
 	}
 }

@@ -3,7 +3,6 @@ package port
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -54,7 +53,7 @@ func (o *origin) fetch(dir string, f porter.Field) tea.Cmd {
 		clear(o.excerpts)
 	}
 	o.fetching = true
-	ctx, eng, path := o.ctx, o.eng, filepath.Join(dir, e.Artifact)
+	ctx, eng, path := o.ctx, o.eng, porter.ArtifactPath(dir, e.Artifact)
 	return func() tea.Msg {
 		length := len(e.Raw)
 		if e.Column == 0 {

@@ -3,7 +3,6 @@ package port
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
@@ -56,7 +55,7 @@ func (v *viewer) show(at int) tea.Cmd {
 	if n := len(v.locations); n > 1 {
 		name += fmt.Sprintf("  location %d of %d", at+1, n)
 	}
-	file := logs.Log{Name: name, Path: filepath.Join(v.dir, e.Artifact)}
+	file := logs.Log{Name: name, Path: porter.ArtifactPath(v.dir, e.Artifact)}
 	return v.pane.OpenAt(file, logs.Location{Line: int64(e.Line), Column: e.Column, Length: len(e.Raw)})
 }
 
