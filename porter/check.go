@@ -102,6 +102,14 @@ func (c *checker) askTimeLimit(r *recipes.Recipe, w *recipes.Workload) {
 	})
 }
 
+// unaccountedTopic begins the topics of questions about differences without a reason.
+const unaccountedTopic = "proof "
+
+// IsUnaccounted reports whether a question is about a part of an old line that is unaccounted for.
+func (t Todo) IsUnaccounted() bool {
+	return strings.HasPrefix(t.ID, questionID("", "", unaccountedTopic))
+}
+
 // prove makes the proof and asks about unexplained differences.
 func (c *checker) prove() {
 	p := &c.res.Proof
@@ -126,7 +134,7 @@ func (c *checker) prove() {
 	*p = proof.Compare(c.run, pl, c.rewrites, c)
 	unexplained := p.Unexplained()
 	for _, text := range unexplained[:min(len(unexplained), maxProblems)] {
-		c.ask(MustFix, "", "", "proof "+text, nil,
+		c.ask(MustFix, "", "", unaccountedTopic+text, nil,
 			"a bug in the porter: %s, which no rule explains: correct the recipe by hand and report the bug", text)
 	}
 }

@@ -37,6 +37,9 @@ func ArtifactPath(dir, name string) string {
 // Proof compares the old launch lines with the plan of the new recipe.
 type Proof = proof.Proof
 
+// ProofLine is the account of a line in a [Proof].
+type ProofLine = proof.Line
+
 // ProofRow is one difference in a [Proof], or a group of similar ones.
 type ProofRow = proof.Row
 

@@ -112,19 +112,22 @@ func rawText(f porter.Field) string {
 	return e.Key + " " + e.Raw
 }
 
-// launchDiff draws the environment and arguments of each worker, in the old launch line
-// and in the new job.
+// launchDiff draws the environment and arguments of each worker, in the old launch line and in the new
+// job. What is unaccounted for comes first, then what is asked.
 func (f *files) launchDiff(th ui.Theme, w int) (lines []string, first int) {
 	p := &f.res.Proof
 	text, role := proofVerdict(p)
 	lines = wrapIndented(th, " ", role, text, w)
+	lines = append(lines, openTokens(th, p, w)...)
 	for _, l := range p.Lines {
-		launches := l.Launches[0]
-		if n := len(l.Launches); n > 1 {
-			launches += fmt.Sprintf(" and %d more", n-1)
+		if l.Problem != "" {
+			continue // above
 		}
-		sums := fmt.Sprintf("  new step %s · %d unchanged, %d changed", ui.Clean(l.Step), l.Unchanged, len(l.Differences))
-		lines = append(lines, "", " "+th.Title.Render(ui.Clean(launches))+th.Paint(ui.Muted, sums))
+		sums := fmt.Sprintf("%d unchanged, %d changed", l.Unchanged, len(l.Differences))
+		if l.Step != "" {
+			sums = "new step " + ui.Clean(l.Step) + " · " + sums
+		}
+		lines = append(lines, "", " "+th.Title.Render(ui.Clean(launchNames(l)))+th.Paint(ui.Muted, "  "+sums))
 		for _, d := range l.Grouped() {
 			lines = append(lines, launchDifference(th, d, w)...)
 		}
@@ -132,16 +135,57 @@ func (f *files) launchDiff(th ui.Theme, w int) (lines []string, first int) {
 	return lines, 0
 }
 
+// openTokens draws the lines that were not read and the parts of others that are unaccounted for, then
+// the parts that open questions are about.
+func openTokens(th ui.Theme, p *porter.Proof, w int) []string {
+	var unaccounted, asked []string
+	for _, l := range p.Lines {
+		name := launchNames(l)
+		if len(l.Lines) > 0 {
+			name += fmt.Sprintf(" (job.log:%d)", l.Lines[0])
+		}
+		if l.Problem != "" {
+			unaccounted = append(unaccounted, wrapIndented(th, "   ", ui.Plain, name+": not read: "+l.Problem, w)...)
+		}
+		for _, d := range l.Differences {
+			switch text := name + ": " + d.What + " " + d.Name; {
+			case d.Rule == "" && d.Old != "":
+				unaccounted = append(unaccounted, wrapIndented(th, "   ", ui.Plain, text+" = "+d.Old, w)...)
+			case d.Rule == "":
+				unaccounted = append(unaccounted, wrapIndented(th, "   ", ui.Plain, text, w)...)
+			case d.Asked:
+				asked = append(asked, wrapIndented(th, "   ", ui.Plain, text+" · "+d.Rule, w)...)
+			}
+		}
+	}
+	var out []string
+	if len(unaccounted) > 0 {
+		out = append(append(out, "", " "+th.Paint(ui.Bad, "unaccounted")), unaccounted...)
+	}
+	if len(asked) > 0 {
+		out = append(append(out, "", " "+th.Paint(ui.Warn, "asked")), asked...)
+	}
+	return out
+}
+
+// launchNames returns the launches of a line.
+func launchNames(l porter.ProofLine) string {
+	if n := len(l.Launches); n > 1 {
+		return fmt.Sprintf("%s and %d more", l.Launches[0], n-1)
+	}
+	return l.Launches[0]
+}
+
 // launchDifference draws a difference of launch lines with its rule.
 func launchDifference(th ui.Theme, d porter.ProofRow, w int) []string {
-	const margin = "                  "
+	const margin = "                    "
 	name := d.Name
 	if d.To != "" {
 		name += " → " + d.To
 	}
 	lines := wrapIndented(th, margin, ui.Plain, name, w)
 	if len(lines) > 0 {
-		lines[0] = "   " + th.Paint(ui.Muted, ui.Fit(d.Kind, 8)+ui.Fit(d.What, 7)) + strings.TrimLeft(lines[0], " ")
+		lines[0] = "   " + th.Paint(ui.Muted, ui.Fit(d.Kind, 8)+ui.Fit(d.What, 9)) + strings.TrimLeft(lines[0], " ")
 	}
 	lines = append(lines, drawPair(th, margin, d.Old, d.New, w)...)
 	if d.Rule == "" {
@@ -153,10 +197,10 @@ func launchDifference(th ui.Theme, d porter.ProofRow, w int) []string {
 // proofVerdict returns the result of the proof as one line.
 func proofVerdict(p *porter.Proof) (string, ui.Role) {
 	switch {
-	case p.Problem != "":
-		return "⚠ " + p.Summary(), ui.Warn
-	case len(p.Unexplained()) > 0:
+	case p.Problem == "" && (p.Unaccounted > 0 || len(p.Unexplained()) > 0):
 		return "✗ " + p.Summary(), ui.Bad
+	case !p.Complete():
+		return "⚠ " + p.Summary(), ui.Warn
 	}
 	return "✓ " + p.Summary(), ui.OK
 }

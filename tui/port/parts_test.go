@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
@@ -126,6 +128,56 @@ func TestQuestionsAreNotCut(t *testing.T) {
 		if q.cursor != 0 || q.skip != 0 {
 			t.Errorf("%v: not back at the first question: %d, line %d", size, q.cursor, q.skip)
 		}
+	}
+}
+
+// What is unaccounted for comes first: in the comparison, in the counts, and among the questions.
+func TestUnaccountedFirst(t *testing.T) {
+	t.Parallel()
+	v := testResult()
+	v.res.Proof = porter.Proof{
+		Seen: 3, Read: 2, Tokens: 9, Same: 6, Asked: 1, Unaccounted: 2,
+		Lines: []porter.ProofLine{
+			{
+				Launches: []string{"CTX 0", "CTX 1"}, Lines: []int{4, 5}, Step: "prefill_0", Unchanged: 6,
+				Same: []string{"a", "b", "c", "d", "e", "f"},
+				Differences: []porter.ProofRow{
+					{Kind: "dropped", What: "env", Name: "HOME", Rule: "set by the image"},
+					{Kind: "dropped", What: "argument", Name: "3", Old: "ctx_only"},
+					{Kind: "dropped", What: "flag", Name: "--gres", Rule: "question recipe:srun_options#--gres", Asked: true},
+				},
+			},
+			{Launches: []string{"line 9"}, Lines: []int{9}, Problem: "a quote is not closed"},
+		},
+	}
+	v.res.Todos = append(v.res.Todos, porter.Todo{ID: "run#proof CTX 0: dropped argument 3", Kind: porter.MustFix})
+	f := files{resultView: v}
+	lines, _ := f.launchDiff(ui.NewTheme(true), 100)
+	text := ansi.Strip(strings.Join(lines, "\n"))
+	want := ` ✗ 2 launch lines read of 3 seen, no client's command; 9 tokens read, 2 unaccounted: 6 same, 0
+ changed or dropped by a known rule, 1 asked; 1 UNEXPLAINED: a bug in the porter
+
+ unaccounted
+   CTX 0 and 1 more (job.log:4): argument 3 = ctx_only
+   line 9 (job.log:9): not read: a quote is not closed
+
+ asked
+   CTX 0 and 1 more (job.log:4): flag --gres · question recipe:srun_options#--gres
+
+ CTX 0 and 1 more  new step prefill_0 · 6 unchanged, 3 changed
+`
+	if !strings.HasPrefix(text, want) {
+		t.Errorf("comparison\n%s\nwant\n%s", text, want)
+	}
+	if got := ansi.Strip(strings.Join(v.openCounts(ui.NewTheme(true)), ", ")); got != "1 line not read, "+
+		"2 tokens unaccounted, 2 must fix, 1 to confirm" {
+		t.Errorf("counts %q", got)
+	}
+	if first := sortedQuestions(v.res)[0]; !first.IsUnaccounted() || sortedQuestions(v.res)[1].ID != "g" {
+		t.Errorf("first question %+v", first)
+	}
+	if _, role := proofVerdict(&porter.Proof{Seen: 2, Read: 1}); role != ui.Warn {
+		t.Error("a line that was not read gives no warning")
 	}
 }
 

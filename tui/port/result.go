@@ -132,8 +132,16 @@ func recipeFacts(r *recipes.Recipe) []string {
 	return append(out, r.Engine.Type)
 }
 
-// openCounts returns the numbers of open questions that must be fixed or confirmed.
+// openCounts returns the numbers of launch lines that were not read and of parts that are unaccounted for,
+// and of questions that must be fixed or confirmed.
 func (v *resultView) openCounts(th ui.Theme) (out []string) {
+	p := &v.res.Proof
+	if n := p.Seen - p.Read; n > 0 {
+		out = append(out, th.Paint(ui.Bad, ui.Plural(n, "line")+" not read"))
+	}
+	if n := p.Unaccounted; n > 0 {
+		out = append(out, th.Paint(ui.Bad, ui.Plural(n, "token")+" unaccounted"))
+	}
 	if n := v.res.CountOpen(porter.MustFix); n > 0 {
 		out = append(out, th.Paint(ui.Bad, fmt.Sprintf("%d must fix", n)))
 	}
@@ -146,8 +154,8 @@ func (v *resultView) openCounts(th ui.Theme) (out []string) {
 // factLine draws the summary of the run and the number of open questions.
 func (v *resultView) factLine(th ui.Theme, width int) string {
 	res, open := v.res, v.openCounts(th)
-	if len(open) == 2 && width < 80 {
-		open = open[:1]
+	if width < 80 {
+		open = open[:min(len(open), 1)]
 	}
 	right := strings.Join(open, "  ") + " "
 	if len(open) == 0 {
@@ -226,11 +234,18 @@ func comesFrom(f porter.Field, name string) bool {
 	})
 }
 
-// sortedQuestions returns the questions, must-fix ones first.
+// sortedQuestions returns the questions: those about unaccounted parts of launch lines, then the other
+// must-fix ones.
 func sortedQuestions(res *porter.Result) []porter.Todo {
-	rank := map[porter.TodoKind]int{porter.MustFix: 0, porter.Confirm: 1, porter.Note: 2}
+	kinds := []porter.TodoKind{porter.MustFix, porter.Confirm, porter.Note}
+	rank := func(t porter.Todo) int {
+		if t.IsUnaccounted() {
+			return -1
+		}
+		return slices.Index(kinds, t.Kind)
+	}
 	return slices.SortedStableFunc(slices.Values(res.Todos), func(a, b porter.Todo) int {
-		return cmp.Compare(rank[a.Kind], rank[b.Kind])
+		return cmp.Compare(rank(a), rank(b))
 	})
 }
 
