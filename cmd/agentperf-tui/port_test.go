@@ -40,7 +40,7 @@ func TestPortAnswers(t *testing.T) {
 	answers := filepath.Join(dir, "answers.yaml")
 	args := []string{"port", sampleRun, "--out", recipe, "--workload-out", workload}
 	out, _ := mustRun(t, 1, append(args, "--strict")...)
-	if !strings.Contains(out, "changed by a known rule, 0 lost") {
+	if !strings.Contains(out, "0 lost over 8 launch lines") {
 		t.Errorf("the report does not compare the launch lines:\n%s", out)
 	}
 	text := `workload:trajectory_path: /scratch/t.jsonl
@@ -58,7 +58,7 @@ recipe:resources.gpu_type: {accepted: true}
 	if err := json.Unmarshal([]byte(out), &p); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Answers) != 3 || len(p.Proof.Lines) != 4 || p.Proof.Problem != "" {
+	if len(p.Answers) != 3 || len(p.Proof.Lines) != 5 || p.Proof.Unaccounted != 0 || p.Proof.Problem != "" {
 		t.Errorf("answers %+v, %d launch lines compared, problem %q", p.Answers, len(p.Proof.Lines), p.Proof.Problem)
 	}
 	script := `exec "$0" port "$1" --out "$2/p.yaml" --workload-out "$2/q.yaml" --strict --answers <(cat "$3")`

@@ -71,7 +71,7 @@ func TestPortInWorkbench(t *testing.T) {
 	term.WaitFor("2 files below the dataset roots")
 	term.Press("tab")
 	for range 2 {
-		term.WaitFor("2 candidates: ")
+		term.WaitFor("2 candidates:")
 		term.Press("e")
 		term.WaitFor("1 of 2 candidates")
 		term.Press("down")
@@ -82,7 +82,7 @@ func TestPortInWorkbench(t *testing.T) {
 
 	answerAll(term, waitForAnswer)
 	term.Press("w")
-	term.WaitFor("changed by a known rule, 0 lost")
+	term.WaitFor("0 lost over 8 launch lines")
 	term.WaitFor(fmt.Sprintf("✓ none   %d answered", answered-1)) // the mount answers no question
 	term.WaitUntil("three new files", func(screen string) bool {
 		return len(regexp.MustCompile(`(?m) new *$`).FindAllString(screen, -1)) == 3
