@@ -2,6 +2,7 @@ package porter
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"fmt"
 	"io/fs"
@@ -35,6 +36,8 @@ type unusualCase struct {
 	silent []string
 	// says are parts of the report.
 	says []string
+	// proof counts the launch lines and tokens; see proofCounts. Empty: as in the sample.
+	proof string
 }
 
 // plainDir is the path of the sample's directory.
@@ -203,6 +206,12 @@ func (c unusualCase) compare(t *testing.T, r *Result) {
 			t.Errorf("schema %d: not asked: %s\nbut\n%s", r.Schema, want, strings.Join(all, "\n"))
 		}
 	}
+	if got := proofCounts(r.Proof); got != cmp.Or(c.proof, plainProof) {
+		t.Errorf("schema %d: proof %q, want %q", r.Schema, got, cmp.Or(c.proof, plainProof))
+	}
+	if nothingLost := strings.Contains(r.Proof.Summary(), "0 lost"); nothingLost != r.Proof.Complete() {
+		t.Errorf("schema %d: %s", r.Schema, r.Proof.Summary())
+	}
 	report := r.ProvenanceText()
 	for _, part := range c.silent {
 		if i := slices.IndexFunc(all, func(s string) bool { return matches(s, part) }); i >= 0 {
@@ -214,6 +223,19 @@ func (c unusualCase) compare(t *testing.T, r *Result) {
 			t.Errorf("schema %d: the report does not say %q:\n%s", r.Schema, part, report)
 		}
 	}
+}
+
+// plainProof is the proof of the sample.
+const plainProof = "8 of 8 lines, 500 tokens: 237 same, 263 by rule, 0 asked, 0 unaccounted"
+
+// proofCounts returns the counts of a proof.
+func proofCounts(p Proof) string {
+	text := fmt.Sprintf("%d of %d lines, %d tokens: %d same, %d by rule, %d asked, %d unaccounted",
+		p.Read, p.Seen, p.Tokens, p.Same, p.ByRule, p.Asked, p.Unaccounted)
+	if p.Problem != "" {
+		text += "; not compared"
+	}
+	return text
 }
 
 // changedLines returns the lines that differ between two reports. Line numbers count only in questions
