@@ -165,8 +165,8 @@ func (p *porting) compareConfigs(base string, files []harness.EngineFile) {
 			names = append(names, l.Name())
 		}
 		t := Todo{Kind: MustFix, File: Recipe, Path: base, Evidence: at, Steps: names}
-		same := fmt.Sprintf("launched with %s, but %s with %s", safetext.Clip(other.Named.Text, 120),
-			first.Workers[0].Name(), safetext.Clip(first.Named.Text, 120))
+		same := fmt.Sprintf("launched with %s, but %s with %s", safetext.Clip(other.Artifact, 120),
+			first.Workers[0].Name(), safetext.Clip(first.Artifact, 120))
 		if other.Config == nil {
 			t.Message = same + ", and the former can't be read: a role has one engine config; compare the two"
 		} else if t.Details = configDifferences(first.Config, other.Config); len(t.Details) > 0 {

@@ -118,6 +118,14 @@ func (e *environment) compareWorkers(ws []*harness.Launch) {
 	const unset = "not set"
 	var report diffReport
 	for _, w := range ws[1:] {
+		if !w.HasEnv && ws[0].HasEnv {
+			e.askOnce(e.base+" list", "list", Todo{
+				Kind: Confirm, File: Recipe, Path: e.base, Evidence: evidence(w.At("", "", 0)), Steps: []string{w.Name()},
+				Message: fmt.Sprintf("no list of variables in the launch line, unlike that of %s, which is written: confirm that "+
+					"it was the same", ws[0].Name()),
+			})
+			continue
+		}
 		have := map[string]bool{}
 		for _, v := range w.Env {
 			have[v.Name] = true

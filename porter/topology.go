@@ -324,9 +324,11 @@ func (t *topology) roleFields(r schema.Role, fit *recipes.Recipe, perNode int) {
 	n := len(s.sizes)
 	if n == 0 {
 		noLine := "job.log has no launch line of a %s worker"
-		traces := t.run.CTXTraces()
-		if r == schema.Prefill && len(t.roles[schema.Decode].sizes) > 0 && len(traces) > 0 {
-			noLine += ", but other artifacts show that there was one, so the run was not aggregated"
+		var traces []Evidence
+		if r == schema.Prefill && len(t.roles[schema.Decode].sizes) > 0 {
+			if traces = t.run.CTXTraces(); len(traces) > 0 {
+				noLine += ", but other artifacts show that there was one, so the run was not aggregated"
+			}
 		}
 		t.setRecipe(nodes, integer(0), placeholder("no launch line of this role"))
 		t.setRecipe(workers, integer(0), placeholder("no launch line of this role"))
@@ -357,6 +359,9 @@ func (t *topology) roleFields(r schema.Role, fit *recipes.Recipe, perNode int) {
 // the launcher waited for.
 func (t *topology) askCounts() {
 	ls := &t.run.Launches
+	if ls.WorkerCount() == 0 {
+		return // roleFields asks
+	}
 	path := t.run.Roles()[0].WorkersPath()
 	var missing, text []string
 	var at []Evidence
@@ -370,10 +375,19 @@ func (t *topology) askCounts() {
 	if len(missing) > 0 {
 		text = append(text, "no launch line of "+safetext.Clip(strings.Join(missing, ", "), 160))
 	}
-	if n, waiting := ls.WorkerCount(), ls.Waiting; waiting.Text != "" && waiting.Text != strconv.Itoa(n) && n > 0 {
+	if n, waiting := ls.WorkerCount(), ls.Waiting; waiting.Text != "" && waiting.Text != strconv.Itoa(n) {
 		at = append(at, waiting.At)
 		text = append(text, fmt.Sprintf("the launcher waited for %s workers, but there are launch lines of %d",
 			waiting.Text, n))
+	}
+	var unread []string
+	for _, u := range ls.Unread {
+		if strings.Contains(u.At.Raw, "start_worker") {
+			unread, at = append(unread, strings.Trim(where(u.At), "()")), append(at, u.At)
+		}
+	}
+	if len(unread) > 0 {
+		text = append(text, fmt.Sprintf("launch lines of workers can't be read: %s", shortList(unread)))
 	}
 	if len(text) == 0 {
 		return

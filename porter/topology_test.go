@@ -179,6 +179,15 @@ func TestWorkerCounts(t *testing.T) {
 			},
 		},
 		{
+			name: "a launch line can't be read",
+			files: map[string]string{
+				harness.JobLog: jobLog(gen, ctx(0)) + "[server] Executing: srun bash start_worker_dynamo.sh CTX 1 'x\n",
+			},
+			todos: []string{
+				"must-fix resources.prefill_workers: launch lines of workers can't be read: job.log:3: give the numbers",
+			},
+		},
+		{
 			name:  "more were launched",
 			files: map[string]string{harness.JobLog: jobLog(gen, ctx(0), ctx(1), waiting("2"))},
 			todos: []string{"the launcher waited for 2 workers, but there are launch lines of 3"},

@@ -227,8 +227,8 @@ func TestUnusualValues(t *testing.T) {
 				d.launch(" CTX 2 ", replaceIn("/ctx_config.yaml", "/ctx_fast.yaml"))
 			},
 			asked: []string{
-				"must-fix recipe:backend.trtllm_config.prefill#…: launched with …/ctx_fast.yaml, but CTX 0 with " +
-					"…/ctx_config.yaml…max_num_tokens: 8192 (ctx_config.yaml:3); 16384 (ctx_fast.yaml:3)",
+				"must-fix recipe:backend.trtllm_config.prefill#…: launched with ctx_fast.yaml, but CTX 0 with " +
+					"ctx_config.yaml…max_num_tokens: 8192 (ctx_config.yaml:3); 16384 (ctx_fast.yaml:3)",
 			},
 		},
 		{

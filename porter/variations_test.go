@@ -104,6 +104,18 @@ func TestLaunchLines(t *testing.T) {
 			},
 		},
 		{
+			name: "a worker without a list of variables",
+			files: map[string]string{
+				harness.JobLog: jobLog(ctx, strings.Replace(workerLine("CTX", 1, "-w n3 -N 1 -n 4", "A=1"),
+					"'A=1 CUDA_VISIBLE_DEVICES=0,1,2,3'", "none", 1), gen),
+			},
+			todos: []string{
+				"confirm backend.prefill_environment: no list of variables in the launch line, unlike that of CTX 0…launches: " +
+					"CTX 1",
+			},
+			silent: []string{"CTX 1 differs"},
+		},
+		{
 			name: "flags of the frontend",
 			files: map[string]string{
 				harness.JobLog: jobLog(

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/smallfile"
 )
 
@@ -104,6 +105,10 @@ func (r *Run) parseFile(ctx context.Context, a *Artifact, parse parser) error {
 	unpacked, _, err := smallfile.Decompress(f)
 	if err != nil {
 		return err
+	}
+	mark := make([]byte, 2)
+	if n, _ := f.ReadAt(mark, 0); n == 2 && (string(mark) == "\xff\xfe" || string(mark) == "\xfe\xff") {
+		return problem.New(problem.ArtifactInvalid, "UTF-16 text; convert it to UTF-8")
 	}
 	text := text{Reader: unpacked}
 	err = parse(ctx, &text, a)

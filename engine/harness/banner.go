@@ -42,6 +42,8 @@ type bannerReader struct {
 	artifact string
 	all      []Banner
 	current  *Banner
+	ranks    map[string]string // of the lines of the last banner, by label
+	indent   int               // of the labels of the last banner
 }
 
 // parseBanners finds the banners in a client log of any size.
@@ -73,30 +75,53 @@ func (r *Run) parseBanners(ctx context.Context, f io.Reader, a *Artifact) error 
 
 // add adds what a line shows.
 func (b *bannerReader) add(l rawLine) {
-	key, value, end := parseBannerLine(stripRank(stripANSI(l.text)))
+	text := stripANSI(l.text)
+	prefix := string(rank.Find(text))
+	text = text[len(prefix):]
+	key, value, end := parseBannerLine(text)
 	switch {
 	case l.open && b.current != nil && !l.truncated:
-		text := strings.TrimSpace(validUTF8(stripRank(stripANSI(l.text))))
-		b.current.Cut = newEvidence(b.artifact, l.number, validUTF8(l.text), key, text, 0)
+		cut := strings.TrimSpace(validUTF8(text))
+		b.current.Cut = newEvidence(b.artifact, l.number, validUTF8(l.text), key, cut, 0)
 	case l.truncated || l.open:
 	case end && b.current != nil:
 		b.current.Complete, b.current.Last = true, l.number
 		b.close()
 	case key != "" && !end:
-		if b.current != nil && b.current.Values[key].At.Line != 0 {
-			b.close() // the client started again
+		indent := len(text) - len(bytes.TrimLeft(text, " "))
+		if b.begin(l.number, key, value, strings.Trim(prefix, " :"), indent) {
+			line := validUTF8(l.text)
+			after := max(strings.Index(line, key), 0) + len(key)
+			b.current.Values[key] = Value{value, newEvidence(b.artifact, l.number, line, key, value, after)}
+			b.current.Last = l.number
 		}
-		if b.current == nil {
-			if !bannerLabels[key] {
-				return // a log line that only looks like a banner line
-			}
-			b.current = &Banner{First: l.number, Values: map[string]Value{}}
-		}
-		b.current.Last = l.number
-		line := validUTF8(l.text)
-		after := max(strings.Index(line, key), 0) + len(key)
-		b.current.Values[key] = Value{value, newEvidence(b.artifact, l.number, line, key, value, after)}
 	}
+}
+
+// begin begins another banner if a value belongs to one. It reports false for a value that belongs to none: that of a
+// line that only looks like one of a banner, or of another rank of the same client.
+func (b *bannerReader) begin(number int, key, value, prefix string, indent int) bool {
+	last := b.current
+	if last == nil && len(b.all) > 0 {
+		last = &b.all[len(b.all)-1]
+	}
+	isLabel := bannerLabels[key]
+	shown, again := Value{}, false
+	if last != nil {
+		shown, again = last.Values[key]
+	}
+	isEcho := again && b.ranks[key] != prefix && (b.current != nil || shown.Text == value)
+	switch {
+	case isEcho, isLabel && last != nil && indent < b.indent, !isLabel && (again || b.current == nil):
+		return false
+	case b.current != nil && !again && (!isLabel || indent == b.indent):
+	default:
+		b.close() // the client started again
+		b.current = &Banner{First: number, Values: map[string]Value{}}
+		b.ranks, b.indent = map[string]string{}, indent
+	}
+	b.ranks[key] = prefix
+	return true
 }
 
 // close ends the current banner.
@@ -116,7 +141,7 @@ func (b *bannerReader) close() {
 func chooseBanner(all []Banner) ([]Banner, Banner) {
 	const few = 3 // values
 	starts := slices.DeleteFunc(slices.Clone(all), func(b Banner) bool {
-		return !b.Complete && len(b.Values) < few && b.Cut.Line == 0
+		return len(b.Values) < few && b.Cut.Line == 0
 	})
 	if len(starts) == 0 {
 		starts = all

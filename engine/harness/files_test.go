@@ -94,6 +94,9 @@ func TestCompressedArtifacts(t *testing.T) {
 		},
 		{"only a header", map[string]string{"job.log.gz": whole[:4]}, 0, "job.log.gz", "damaged compressed data"},
 		{
+			"UTF-16", map[string]string{"job.log": "\xff\xfeA\x00\n\x00"}, 0, "job.log", "UTF-16 text; convert it to UTF-8",
+		},
+		{
 			"another compression",
 			map[string]string{"job.log.zst": "x"},
 			0, "job.log",
@@ -196,6 +199,22 @@ func TestEachLabelMayBeABanner(t *testing.T) {
 	}
 }
 
+// both returns a log with the lines of a client of two ranks, of which the second one is some lines late.
+func both(log string, late int) string {
+	lines := strings.SplitAfter(strings.TrimSuffix(log, "\n"), "\n")
+	lines[len(lines)-1] += "\n"
+	var out strings.Builder
+	for i := range len(lines) + late {
+		if i < len(lines) {
+			out.WriteString(lines[i])
+		}
+		if i >= late {
+			out.WriteString("1" + lines[i-late][1:])
+		}
+	}
+	return out.String()
+}
+
 func TestClientStarts(t *testing.T) {
 	t.Parallel()
 	again := strings.NewReplacer("2000", "4000", "42", "7").Replace(banner)
@@ -214,6 +233,12 @@ func TestClientStarts(t *testing.T) {
 		{"none runs", strings.ReplaceAll(banner+again, "Running", "Stopping"), 2, 6, "7"},
 		{"a line that looks like one", banner + "0:   Seed: 5\n0:   Max tokens: 3\n", 1, 1, "42"},
 		{"nothing", "0: starting\n", 0, 0, ""},
+		{"log lines among it", strings.ReplaceAll(banner, "\n", "\n0: Model: loaded\n0: Seed: x\n"), 1, 1, "42"},
+		{"log lines before it", "0: Model: loaded\n0: Seed: x\n" + banner, 1, 3, "42"},
+		{"two ranks, line by line", both(banner, 0), 1, 1, "42"},
+		{"two ranks, one after the other", banner + strings.ReplaceAll(banner, "0: ", "1: "), 1, 1, "42"},
+		{"two ranks, the second one late", both(banner, 3), 1, 1, "42"},
+		{"two ranks, twice", both(banner, 1) + both(again, 1), 2, 11, "7"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

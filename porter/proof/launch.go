@@ -181,7 +181,7 @@ func (c *launchComparer) keptVariable(v harness.Var, n plan.Var, rule rules.Vari
 func (c *launchComparer) explainVariable(name string) reason {
 	path := recipes.Join(c.base, name)
 	why := c.answer(path)
-	if q := c.question(path, "differs"); why.text == "" && q.text != "" {
+	if q := c.question(path, "differs").or(c.question(c.base, "list")); why.text == "" && q.text != "" {
 		why = reason{"workers differ, and a role has one environment: " + q.text, q.asked}
 	}
 	return why
