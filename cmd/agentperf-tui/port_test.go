@@ -149,8 +149,10 @@ func TestPortTree(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(out, "bm_a/c64/recipe.yaml"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(root, "bm_a/c64/job_params.env"), []byte("PORT=1\n"), 0o644); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{"job_params.env": "PORT=1\n", "job.log": "\n"} {
+		if err := os.WriteFile(filepath.Join(root, "bm_a/c64", name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if text, _ = mustRun(t, 1, args...); !strings.Contains(text, "already exist;") {
 		t.Errorf("edited recipe of a changed run:\n%s", text)

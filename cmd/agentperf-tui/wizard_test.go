@@ -82,7 +82,7 @@ func TestPortInWorkbench(t *testing.T) {
 
 	answerAll(term, waitForAnswer)
 	term.Press("w")
-	term.WaitFor("0 lost over 8 launch lines")
+	term.WaitFor("0 lost over 8 launch")
 	term.WaitFor(fmt.Sprintf("✓ none   %d answered", answered-1)) // the mount answers no question
 	term.WaitUntil("three new files", func(screen string) bool {
 		return len(regexp.MustCompile(`(?m) new *$`).FindAllString(screen, -1)) == 3

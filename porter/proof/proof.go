@@ -122,7 +122,7 @@ func (p *Proof) Unexplained() []string {
 	return out
 }
 
-// Summary tells what was read and what became of it, in one line. It says that nothing is lost only if
+// Summary tells what was read and what became of it, in one line. It says "0 lost" only if
 // that was shown.
 func (p *Proof) Summary() string {
 	text := fmt.Sprintf("%s read of %d seen", plural(p.Read, "launch line"), p.Seen)
