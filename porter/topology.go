@@ -464,6 +464,9 @@ func (d *draft) askLaunch(path string, l *harness.Launch) {
 		}
 		if old := l.Previous; old != nil {
 			if !slices.Equal(old.Hosts, l.Hosts) {
+				if l.Service != "" { // both may have run; a worker is relaunched on other nodes if one fails
+					t.Kind, t.Message = Confirm, t.Message+": confirm that it replaced the one on other nodes"
+				}
 				t.Details = append(t.Details, fmt.Sprintf("%s: nodes: %s %s, %s %s", l.Name(), namesText(old.Hosts),
 					where(old.OptionAt(old.Nodelist)), namesText(l.Hosts), where(l.OptionAt(l.Nodelist))))
 			}

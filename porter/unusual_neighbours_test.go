@@ -25,6 +25,8 @@ func TestUnusualTopology(t *testing.T) {
 				d.launch(" frontend ", func(line string) string { return line + second })
 			},
 			asked: []string{
+				"confirm run#frontend launches: frontend was launched 2 times; the last launch (line 5) was used: confirm that " +
+					"it replaced the one on other nodes\nfrontend: nodes: gb300-r07-n09 (job.log:4), gb300-r07-n10 (job.log:5)",
 				"confirm run#endpoint: the client used http://gb300-r07-n09:8333/v1, but the frontend was launched on " +
 					"gb300-r07-n10:8334",
 			},
@@ -148,6 +150,7 @@ func TestUnusualText(t *testing.T) {
 			},
 			asked: []string{
 				"confirm run#job.log:10: job.log:10: the file ends within the line",
+				"must-fix recipe:resources.prefill_workers#count: launch lines of workers can't be read: job.log:10",
 			},
 		},
 		{
