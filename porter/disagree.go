@@ -157,11 +157,15 @@ func (p *porting) askNodes() {
 	var unlisted []string
 	at := evidence(ls.Nodes.At)
 	for _, l := range ls.All() {
+		before := len(unlisted)
 		for _, h := range l.Hosts {
 			if !used[h] && !slices.Contains(listed, h) {
-				unlisted, at = append(unlisted, h), append(at, l.OptionAt(l.Nodelist))
+				unlisted = append(unlisted, h)
 			}
 			used[h] = true
+		}
+		if len(unlisted) > before {
+			at = append(at, l.OptionAt(l.Nodelist))
 		}
 	}
 	if len(unlisted) > 0 {

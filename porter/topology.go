@@ -78,7 +78,10 @@ func (t *topology) addWorker(l *harness.Launch) {
 	t.askLaunch(path, l)
 	w, problems := placeOf(l)
 	for _, text := range problems {
-		t.ask(Confirm, Recipe, path, l.Name()+" size", evidence(l.At("srun", "", 0)), "%s", l.Name()+": "+text)
+		t.askOnce("size "+path+text, l.Name()+" size", Todo{
+			Kind: Confirm, File: Recipe, Path: path, Message: text, Steps: []string{l.Name()},
+			Evidence: evidence(l.At("srun", "", 0)),
+		})
 	}
 	devices, at := visibleDevices(l)
 	switch {
@@ -474,7 +477,10 @@ func (d *draft) askLaunch(path string, l *harness.Launch) {
 		}
 		d.addTodo(l.Name()+" launches", t)
 	}
-	for _, p := range l.Problems {
-		d.ask(Confirm, Recipe, path, l.Name()+" launch", evidence(l.At("", "", 0)), "%s", l.Name()+": "+p)
+	for _, text := range l.Problems {
+		d.askOnce("launch "+path+text, l.Name()+" launch", Todo{
+			Kind: Confirm, File: Recipe, Path: path, Message: text, Steps: []string{l.Name()},
+			Evidence: evidence(l.At("", "", 0)),
+		})
 	}
 }

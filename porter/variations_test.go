@@ -35,15 +35,32 @@ func TestTopology(t *testing.T) {
 			},
 		},
 		{
+			name: "tasks per node",
+			files: map[string]string{
+				harness.JobLog: jobLog(workerLine("CTX", 0, "-w n[1-2] -N 2 --ntasks-per-node=4", "A=1"), gen),
+			},
+			want:   map[string]string{"resources.prefill_nodes": "2", "resources.gpus_per_prefill": "-"},
+			silent: []string{"no -n", "--ntasks-per-node"},
+		},
+		{
+			name: "the same for several workers",
+			files: map[string]string{
+				harness.JobLog: jobLog(
+					workerLine("CTX", 0, "-w n1 -N 1 -n 8", "A=1"), workerLine("CTX", 1, "-w n2 -N 1 -n 8", "A=1"), gen,
+				),
+			},
+			todos: []string{"confirm resources.prefill_nodes: -n is 8 on 1 nodes…launches: CTX 0-1"},
+		},
+		{
 			name:  "-N and the host list disagree",
 			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "-w n[1-3] -N 2 -n 12", "A=1"), gen)},
 			want:  map[string]string{"resources.prefill_nodes": "3"},
-			todos: []string{"confirm resources.prefill_nodes: CTX 0: -N is 2, but its host list names 3 nodes"},
+			todos: []string{"confirm resources.prefill_nodes: -N is 2, but its host list names 3 nodes"},
 		},
 		{
 			name:  "-n and CUDA_VISIBLE_DEVICES disagree",
 			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "-w n1 -N 1 -n 8", "A=1"), gen)},
-			todos: []string{"confirm resources.prefill_nodes: CTX 0: -n is 8 on 1 nodes, but CUDA_VISIBLE_DEVICES names 4"},
+			todos: []string{"confirm resources.prefill_nodes: -n is 8 on 1 nodes, but CUDA_VISIBLE_DEVICES names 4"},
 		},
 		{
 			name: "no host list",
@@ -52,14 +69,14 @@ func TestTopology(t *testing.T) {
 			},
 			want: map[string]string{"resources.prefill_nodes": "3", "resources.prefill_workers": "2"},
 			todos: []string{
-				"CTX 0: no valid host list; -N 2 was used", "CTX 1: neither a host list nor -N",
+				"no valid host list; -N 2 was used…launches: CTX 0", "neither a host list nor -N…launches: CTX 1",
 				"must-fix resources: CTX workers differ in size (8, 4 GPUs)",
 			},
 		},
 		{
 			name:  "an invalid host list",
 			files: map[string]string{harness.JobLog: jobLog(workerLine("CTX", 0, "-w 'n[1-' -N x -n 4", "A=1"), gen)},
-			todos: []string{"CTX 0: host list…bracket is not closed", `CTX 0: -N "x" is not a positive whole number`},
+			todos: []string{"host list…bracket is not closed…launches: CTX 0", `-N "x" is not a positive whole number`},
 		},
 		{
 			name: "eight nodes get more time to start",
@@ -146,7 +163,7 @@ func TestLaunchLines(t *testing.T) {
 			want: map[string]string{"resources.decode_workers": "2"},
 			todos: []string{
 				`confirm : job.log:4: unknown worker role "AGG"`, "confirm : job.log:6: launch line can't be parsed",
-				`GEN 1: index "zero" is not a number`,
+				`index "zero" is not a number…launches: GEN 1`,
 			},
 		},
 		{

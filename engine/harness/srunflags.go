@@ -12,6 +12,7 @@ import (
 // parseOptions parses the flags of srun, short and long.
 func (l *Launch) parseOptions(words []Word) {
 	uses, _ := parseFlags(words)
+	perNode := 0 // tasks
 	for _, u := range uses {
 		o, asWritten := u.Option, u.asWritten
 		// The last one counts.
@@ -31,6 +32,8 @@ func (l *Launch) parseOptions(words []Word) {
 			l.Nodes = l.parseCount(asWritten)
 		case "--ntasks":
 			l.Tasks = l.parseCount(asWritten)
+		case "--ntasks-per-node":
+			perNode = l.parseCount(asWritten)
 		case "--export":
 			l.export, l.HasExport = splitExport(o.Value, o.offset), true
 		case "--container-image":
@@ -38,6 +41,9 @@ func (l *Launch) parseOptions(words []Word) {
 		case "--container-mounts":
 			l.Mounts = asWritten
 		}
+	}
+	if l.Tasks == 0 {
+		l.Tasks = perNode * max(l.Nodes, len(l.Hosts))
 	}
 }
 

@@ -170,6 +170,7 @@ var flags = map[string]Flag{
 	},
 	"--export":                  {Action: Separate},
 	"--container-mounts":        {Action: Separate},
+	"--ntasks-per-node":         {Action: Managed, Why: "srt-slurm sets the tasks of a worker"},
 	"--job-name":                {Action: Managed, Why: "each step has its own name"},
 	"--output":                  {Action: Managed, Why: "each step has its own log"},
 	"--error":                   {Action: Managed, Why: "each step has its own log"},
