@@ -1,6 +1,7 @@
 package porter
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -60,15 +61,12 @@ func (p *porting) clientFlags() {
 	}
 	p.setRecipeEntry(clientEnv, variable, quoted(strings.Join(client.Flags, " ")),
 		translated("flags of the old client command", "the bench step sets the other flags", client.FlagsAt))
-	for i, w := range client.Flags {
-		name, value, attached := strings.Cut(w, "=")
-		if !attached && i+1 < len(client.Flags) {
-			value = client.Flags[i+1]
-		}
-		if secret.Is(strings.TrimLeft(name, "-"), value) && strings.HasPrefix(name, "-") || secret.Is("", w) {
+	for _, t := range client.Tokens() {
+		if isExtra := t.Part == harness.ProgramFlag || t.Part == harness.Argument; isExtra && client.IsRun(t.Command) &&
+			secret.Is(strings.TrimLeft(t.Name, "-"), t.Value) {
 			p.ask(Confirm, Recipe, clientEnv+"."+variable, "secret", evidence(client.FlagsAt),
-				"%s looks like a secret and is now in the recipe and the report: remove it before you share them",
-				safetext.Clip(name, 60))
+				"the client's %s looks like a secret and is now in the recipe and the report: remove it before you share them",
+				cmp.Or(safetext.Clip(t.Name, 60), "argument"))
 		}
 	}
 }
@@ -136,9 +134,14 @@ func (p *porting) askTokens() {
 		return
 	}
 	for _, t := range client.Tokens() {
-		if t.Overridden == "" {
-			p.askFate(rules.OfClient(client, t), "", t.At)
+		if t.Overridden != "" {
+			continue
 		}
+		launch := ""
+		if client.IsLaunch(t.Command) || client.IsRun(t.Command) {
+			launch = "client"
+		}
+		p.askFate(rules.OfClient(client, t), launch, t.At)
 	}
 }
 

@@ -81,7 +81,7 @@ func (p *porting) askPath(path, text string, at Evidence) {
 			Todo{Kind: Confirm, File: Recipe, Path: path, Message: message, Evidence: evidence(at)})
 	}
 	switch {
-	case !strings.HasPrefix(text, "/"):
+	case !strings.HasPrefix(text, "/") || path == clientEnv+".AGENTPERF_BASE_PATH": // a path of URLs
 	case p.isMounted(text) || p.run.Params["CONTAINER_MOUNTS"].Text == "":
 		ask("readable", "confirm that the compute containers can read this path; copy it if it belongs to another user")
 	default:

@@ -98,6 +98,7 @@ const (
 	notPassedOn = "--export does not pass it on"
 	setAgain    = "the variable is set again later"
 	notExported = "only the shell of the old script had it"
+	setLater    = "set after the client was started"
 )
 
 // overrideVariables marks the variables that do not reach the client, and those that are set again later.
@@ -108,7 +109,10 @@ func (c *ClientCommand) overrideVariables(all []ClientToken) {
 			continue
 		}
 		if !c.Reaches(t.Command, t.Name) {
-			if len(c.Commands[t.Command].Words) == 0 {
+			switch cmd := c.Commands[t.Command]; {
+			case cmd.Exports:
+				all[i].Overridden = setLater
+			case len(cmd.Words) == 0:
 				all[i].Overridden = notExported
 			}
 			continue
