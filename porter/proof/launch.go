@@ -437,9 +437,14 @@ func (c *launchComparer) addNewOptions() {
 	for _, name := range sortedNames(c.options) {
 		why := c.answer(argPath(name))
 		if v := frontendVariables[name]; why.text == "" && v != "" {
-			why = because("from " + v)
-			if _, given := c.launch.Lookup(v); !given {
+			old, given := c.launch.Lookup(v)
+			switch value := c.options[name]; {
+			case !given:
 				why = because("fallback for " + v)
+			case value == old.Value, value == "" && old.Value != "1": // a switch that turns off what 1 turns on
+				why = because("from " + v)
+			default:
+				why = c.question(argPath(name), "")
 			}
 		} else if why.text == "" {
 			fixed, _ := c.Fixed(argPath(name))
