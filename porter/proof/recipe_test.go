@@ -226,20 +226,22 @@ func TestPartsWithoutPlace(t *testing.T) {
 		says        string // row of the proof
 	}{
 		"variable of a worker": {" TRTLLM_ENABLE_PDL=1", " TRTLLM_ENABLE_PDL=1 LATE=1", "CTX 0: dropped env LATE", ""},
-		"variable of etcd": {"--export=ALL,ETCD_ENDPOINTS", "--export=ALL,ETCD_QUOTA=1,ETCD_ENDPOINTS", "etcd: " +
-			"dropped env ETCD_QUOTA", ""},
-		"flag of srun": {"--mpi=pmix", "--mpi=pmix --gres=gpu:4", "CTX 0: dropped flag --gres", ""},
-		"other MPI": {"--mpi=pmix", "--mpi=pmi2", "CTX 0: changed flag --mpi", "dropped flag --mpi old pmi2 | " +
-			"etcd is not an MPI program"},
-		"mount": {"/scratch:/scratch", "/scratch:/scratch,/local:/local", "dropped mount /local:/local", ""},
-		"empty list of " +
-			"mounts": {"--container-mounts=/lustre:/lustre,/scratch:/scratch", "--container-mounts=", "", "--container-mounts | the list is empty"},
-		"environment of the shell": {
-			"--export=ALL,HOME", "--export=NONE,HOME", "CTX 0: changed export NONE", "",
+		"variable of etcd": {
+			"--export=ALL,ETCD_ENDPOINTS", "--export=ALL,ETCD_QUOTA=1,ETCD_ENDPOINTS", "etcd: dropped env ETCD_QUOTA", "",
 		},
+		"flag of srun": {"--mpi=pmix", "--mpi=pmix --gres=gpu:4", "CTX 0: dropped flag --gres", ""},
+		"other MPI": {
+			"--mpi=pmix", "--mpi=pmi2", "CTX 0: changed flag --mpi", "dropped flag --mpi | etcd is not an MPI program",
+		},
+		"mount": {"/scratch:/scratch", "/scratch:/scratch,/local:/local", "dropped mount /local:/local", ""},
+		"empty list of mounts": {
+			"--container-mounts=/lustre:/lustre,/scratch:/scratch", "--container-mounts=", "",
+			"--container-mounts | the list is empty",
+		},
+		"environment of the shell": {"--export=ALL,HOME", "--export=NONE,HOME", "CTX 0: changed export NONE", ""},
 		"variable of the shell": {
-			"--export=ALL,HOME", "--export=ALL,LICENSE,PATH,HOME", "", "changed env LICENSE | comes from the submitting " +
-				"shell, as before",
+			"--export=ALL,HOME", "--export=ALL,LICENSE,PATH,HOME", "",
+			"changed env LICENSE | comes from the submitting shell, as before",
 		},
 		"flags of the frontend": {
 			" 8333 </dev/null", " 8333 --dyn-tool-call-parser x --busy-threshold=0.9 plain --reset </dev/null",
@@ -248,15 +250,16 @@ func TestPartsWithoutPlace(t *testing.T) {
 		"another model of a worker": {"hf-0c0ffee_orig 8104", "hf-other 8104", "CTX 2: changed argument model", ""},
 		"flag of the client":        {"--results-dir", "--no-eval --results-dir", "client: dropped option --no-eval", ""},
 		"variable of the client":    {"export RUNTIME=", "export EXTRA=1 RUNTIME=", "client: dropped env EXTRA", ""},
-		"levels of the client": {"--concurrencies 1010", "--concurrencies 64", "client: changed option " +
-			"--concurrencies", ""},
-		"image of the client": {
-			"name=agentperf-${SLURM_JOB_ID} --container-image=/lustre/", "name=agentperf-${SLURM_JOB_ID} " +
-				"--container-image=/else/",
-			"client: changed flag --container-image", "",
+		"levels of the client": {
+			"--concurrencies 1010", "--concurrencies 64", "client: dropped option --concurrencies", "",
 		},
-		"line that can't be read": {"[server] Waiting", "[server] Executing: srun bash start_worker_dynamo.sh CTX " +
-			"'x\n[server] Waiting", "", "NOT READ"},
+		"image of the client": {
+			"name=agentperf-${SLURM_JOB_ID} --container-image=/lustre/",
+			"name=agentperf-${SLURM_JOB_ID} --container-image=/else/", "client: changed flag --container-image", "",
+		},
+		"line that can't be read": {
+			"[server] Waiting", "[server] Executing: srun bash start_worker_dynamo.sh CTX 'x\n[server] Waiting", "", "NOT READ",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
