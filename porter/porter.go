@@ -3,8 +3,8 @@
 //
 // Each field is derived from evidence in the artifacts. Both YAML files, the provenance report and
 // the list of open questions are written from the same fields. A value that is not found becomes
-// a question. The same directory and options give the same bytes on any machine. The package prints
-// nothing and starts no process.
+// a question. The same directory and options give the same bytes on any machine, unless a launch line names an engine
+// config outside of the directory that exists on one of them. The package prints nothing and starts no process.
 package porter
 
 import (

@@ -202,7 +202,7 @@ func checkEvidence(t *testing.T, dir, path string, ev Evidence) {
 	if ev.Line == 0 {
 		return
 	}
-	data, err := readArtifact(filepath.Join(dir, ev.Artifact))
+	data, err := readArtifact(ArtifactPath(dir, ev.Artifact))
 	if err != nil {
 		t.Errorf("%s: evidence in %s: %v", path, ev.Artifact, err)
 		return

@@ -22,7 +22,7 @@ func TestUnusualLaunches(t *testing.T) {
 			want: map[string]string{"backend.trtllm_config.decode.max_num_tokens": "96"},
 			says: []string{
 				"artifact  engines/decode-tp32.yaml: 32 values\n",
-				"artifact  gen_config.yaml: not loaded\n",
+				"artifact  gen_config.yaml: not loaded: a line names another file\n",
 				"engines/decode-tp32.yaml:7 max_num_tokens",
 			},
 		},

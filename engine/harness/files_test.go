@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
@@ -46,6 +48,20 @@ func (r *Run) artifactOf(kind string) Artifact {
 		return Artifact{}
 	}
 	return r.Artifacts[i]
+}
+
+// checkNotLoaded checks why artifacts were not loaded, by name.
+func (r *Run) checkNotLoaded(t *testing.T, want map[string]string) {
+	t.Helper()
+	got := map[string]string{}
+	for _, a := range r.Artifacts {
+		if strings.HasPrefix(a.Found, "not loaded") {
+			got[a.Name] = a.Found
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("artifacts that were not loaded (-want +got):\n%s", diff)
+	}
 }
 
 func packed(t *testing.T, text string) string {
@@ -351,6 +367,10 @@ func TestLogsThatLinesName(t *testing.T) {
 		r.Settling[0].At.Artifact != "out/m__64u__phase0__dur600s__settle60s__traj3.json" {
 		t.Errorf("%+v", r)
 	}
+	r.checkNotLoaded(t, map[string]string{
+		ClientLog: "not loaded: a line names another file", ClientConfig: "not loaded: a line names another file",
+		"3_output_CTX_0.log": "not loaded",
+	})
 	for _, name := range []string{
 		"prefill.log", "second.log", "my.yaml", "out/m__64u__phase0__dur600s__settle60s__traj3.json",
 	} {

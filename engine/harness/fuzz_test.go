@@ -132,3 +132,23 @@ func FuzzClientCommand(f *testing.F) {
 		}
 	})
 }
+
+// FuzzSource checks that the place of any part of a text contains it literally.
+func FuzzSource(f *testing.F) {
+	f.Add("\ufeffone\r\n\x1b[1mtwo\x1b[0m \xffthree", uint(4), uint(3))
+	f.Add("a\n\nb", uint(1), uint(2))
+	f.Fuzz(func(t *testing.T, text string, from, length uint) {
+		s := newSource("x", text)
+		if s.text == "" {
+			return
+		}
+		start := int(from % uint(len(s.text)))
+		part := s.text[start : start+min(int(length%100), len(s.text)-start)]
+		ev := s.at("", part, start)
+		lines := strings.Split(text, "\n")
+		if ev.Line < 1 || ev.Line > len(lines) {
+			t.Fatalf("%q: line %d of %q", part, ev.Line, text)
+		}
+		checkColumn(t, lines[ev.Line-1], ev)
+	})
+}

@@ -172,7 +172,12 @@ func (r *Run) listRemaining() {
 		isLog := strings.HasSuffix(usual, ".log") && (role != "" || strings.HasPrefix(name, "4_output_"))
 		isConfig := usual == CTXConfig || usual == GENConfig || usual == ClientConfig
 		if !listed[name] && (isLog || isConfig || usual == ClientLog) {
-			r.Artifacts = append(r.Artifacts, Artifact{Name: name, Kind: usual, Present: true, Found: "not loaded"})
+			found := "not loaded"
+			if i := slices.IndexFunc(r.Artifacts, func(a Artifact) bool { return a.Kind == usual }); i >= 0 &&
+				strings.TrimSuffix(r.Artifacts[i].Name, ".gz") != usual {
+				found = "not loaded: a line names another file"
+			}
+			r.Artifacts = append(r.Artifacts, Artifact{Name: name, Kind: usual, Present: true, Found: found})
 		}
 	}
 }
