@@ -86,10 +86,10 @@ func TestClientCommand(t *testing.T) {
 		},
 		{
 			name: "another program around it",
-			script: inShell("cd /lustre/client; numactl --cpunodebind=0 timeout 3600 "+runClient) +
-				"# a comment\n",
-			asked: []string{"was started by numactl --cpunodebind=0 timeout 3600, for which a recipe has no place"},
-			rows:  []string{"dropped program --cpunodebind=0 | question run#program numactl --cpunodebind=0 timeout 3600"},
+			script: inShell("cd /lustre/client; numactl -c 0 timeout 3600 "+
+				strings.Replace(runClient, "python ", "python -X dev ", 1)) + "# a comment\n",
+			asked: []string{"was started by numactl -c 0 timeout 3600 -X dev, for which a recipe has no place"},
+			rows:  []string{"dropped program -c | question run#program numactl -c 0 timeout 3600 -X dev"},
 		},
 		{
 			name:   "without a shell",

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"path"
 	"slices"
 	"strings"
 
@@ -16,11 +15,6 @@ const (
 
 	clientScript = "the client script"
 )
-
-// clientRunners are the words before the client's script that the bench step has as well.
-var clientRunners = []string{
-	"uv", "run", "python", "python3", "-u", "--no-sync", "--frozen", "--locked", "--offline",
-}
 
 // OfClient returns the fate of a token of the client script. It is empty for a token that is compared with
 // the new job.
@@ -53,10 +47,7 @@ func OfClient(c *harness.ClientCommand, t harness.ClientToken) Fate {
 func runFate(c *harness.ClientCommand, t harness.ClientToken) Fate {
 	switch t.Part {
 	case harness.Program:
-		if slices.Contains(clientRunners, path.Base(t.Value)) {
-			return managed(whyBenchStarts)
-		}
-		return programFate(t.Token, func() string { return strangeRunners(c) })
+		return programFate(t.Token, clientPrograms(c))
 	case harness.StartScript:
 		return managed(whyBenchStarts)
 	case harness.ProgramFlag:
@@ -69,15 +60,15 @@ func runFate(c *harness.ClientCommand, t harness.ClientToken) Fate {
 	return Fate{}
 }
 
-// strangeRunners returns the words before the client's script that are not known.
-func strangeRunners(c *harness.ClientCommand) string {
+// clientPrograms returns the words before the client's script, and those of the shell around it.
+func clientPrograms(c *harness.ClientCommand) []harness.Token {
 	var all []harness.Token
 	for _, t := range c.Tokens() {
-		if (c.IsLaunch(t.Command) || c.IsRun(t.Command)) && !slices.Contains(clientRunners, path.Base(t.Value)) {
+		if c.IsLaunch(t.Command) || c.IsRun(t.Command) {
 			all = append(all, t.Token)
 		}
 	}
-	return strangePrograms(all)
+	return programsOf(all)
 }
 
 // IsCheckout reports whether a token is the directory in which the client is started.

@@ -40,7 +40,7 @@ var startScripts = []string{"start_worker_dynamo.sh", "start_dynamo_infra.sh"}
 func Of(l *harness.Launch, t harness.Token) Fate {
 	switch t.Part {
 	case harness.Program:
-		return programFate(t, func() string { return strangePrograms(l.Tokens()) })
+		return programFate(t, programsOf(l.Tokens()))
 	case harness.StartScript:
 		base := path.Base(t.Value)
 		if slices.Contains(startScripts, base) {
@@ -65,40 +65,48 @@ func Of(l *harness.Launch, t harness.Token) Fate {
 
 func ask(topic, text string) Fate { return Fate{Action: Ask, Topic: topic, Text: text} }
 
-// programs are the words before a start script that have no effect on it.
+// programs are the programs before a start script that have no effect on it, and what is said of them.
 var programs = map[string]string{
-	"srun": whyScript, "bash": whyScript, "sh": whyScript, "env": whyScript, "-c": whyScript, "-lc": whyScript,
+	"srun": whyScript, "bash": whyScript, "sh": whyScript, "env": whyScript,
 	"exec": whyRunner, "nohup": whyRunner, "time": whyRunner,
-	"-x": whyShell, "-e": whyShell, "-u": whyShell, "-l": whyShell, "-ex": whyShell, "-eu": whyShell, "-eux": whyShell,
-	"-euo": whyShell, "-o": whyShell, "pipefail": whyShell, "--": whyShell,
+	"uv": whyBenchStarts, "python": whyBenchStarts, "python3": whyBenchStarts,
 }
 
-func programWhy(t harness.Token) string {
-	word := t.Value
-	if !strings.HasPrefix(word, "-") {
-		word = path.Base(word)
-	}
-	return programs[word]
+// programWords are words after such a program that have no effect either.
+var programWords = map[string]string{
+	"-c": whyScript, "-lc": whyScript, "-x": whyShell, "-e": whyShell, "-u": whyShell, "-l": whyShell, "-ex": whyShell,
+	"-eu": whyShell, "-eux": whyShell, "-euo": whyShell, "-o": whyShell, "pipefail": whyShell, "--": whyShell,
+	"run": whyBenchStarts, "--no-sync": whyBenchStarts, "--frozen": whyBenchStarts, "--locked": whyBenchStarts,
+	"--offline": whyBenchStarts,
 }
 
-// programFate returns the fate of a word before a start script. strange returns all such words that are
-// not known.
-func programFate(t harness.Token, strange func() string) Fate {
-	if why := programWhy(t); why != "" {
-		return managed(why)
-	}
-	words := strange()
-	return ask("program "+words, "was started by "+words+noPlace)
-}
-
-func strangePrograms(ts []harness.Token) string {
-	var words []string
-	for _, t := range ts {
-		if t.Part == harness.Program && programWhy(t) == "" {
-			words = append(words, t.Value)
+// programFate returns the fate of a word before a start script. words are all of them.
+func programFate(word harness.Token, words []harness.Token) Fate {
+	var strange []string
+	fate := Fate{}
+	other := false // within the words of a program that is not known
+	for _, w := range words {
+		why := programs[path.Base(w.Value)]
+		if other = other && why == ""; why == "" && !other {
+			why = programWords[w.Value]
+		}
+		switch {
+		case why == "":
+			strange, other = append(strange, w.Value), other || !strings.HasPrefix(w.Value, "-")
+		case w.Offset == word.Offset:
+			fate = managed(why)
 		}
 	}
-	return safetext.Clip(strings.Join(words, " "), 80)
+	if fate.Action != "" {
+		return fate
+	}
+	text := safetext.Clip(strings.Join(strange, " "), 80)
+	return ask("program "+text, "was started by "+text+noPlace)
+}
+
+// programsOf returns the words before a start script.
+func programsOf(ts []harness.Token) []harness.Token {
+	return slices.DeleteFunc(slices.Clone(ts), func(t harness.Token) bool { return t.Part != harness.Program })
 }
 
 // argument is one argument of the start script of a worker.
@@ -179,12 +187,26 @@ func argumentFate(l *harness.Launch, t harness.Token) Fate {
 		return managed(known.why)
 	case known.usual == t.Value && known.usual != "":
 		return dropped(whyUsual)
+	case !isUsualOrder(l):
+		return ask("arguments "+unknownArguments(l), "the start script has other arguments than the known version of it: "+
+			unknownArguments(l)+noPlace)
 	case known.usual != "":
 		f := ask(topic, fmt.Sprintf("%s is %q, but %q in a plain run%s", name, value, known.usual, noPlace))
 		f.Urgent = known.name != ""
 		return f
 	}
 	return ask(topic, fmt.Sprintf("%s is %q%s", name, value, noPlace))
+}
+
+// unknownArguments returns the arguments of another version of the start script whose meaning is not known.
+func unknownArguments(l *harness.Launch) string {
+	var out []string
+	for i, w := range l.Args {
+		if i > 3 && i != l.EnvArg && w != l.Config && w != l.LogDir {
+			out = append(out, fmt.Sprintf("%d %s", i+1, w.Text))
+		}
+	}
+	return safetext.Clip(strings.Join(out, ", "), 120)
 }
 
 func serviceArgumentFate(l *harness.Launch, t harness.Token) Fate {
@@ -250,7 +272,8 @@ func OfCommand(c harness.Command, where string) Fate {
 // isShell reports whether a command does nothing but start a shell for the commands that follow.
 func isShell(c harness.Command) bool {
 	return !slices.ContainsFunc(c.Words, func(w harness.Word) bool {
-		return programs[path.Base(w.Text)] == "" && programs[w.Text] == "" || path.Base(w.Text) == "srun"
+		base := path.Base(w.Text)
+		return programs[base]+programWords[w.Text] == "" || base == "srun" || base == "uv"
 	})
 }
 

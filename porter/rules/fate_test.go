@@ -91,14 +91,15 @@ func TestFatesOfLaunches(t *testing.T) {
 		"arguments in another order": {
 			workerStart + "'A=1 B=2' e2e /d/ctx_config.yaml < /dev/null &> /d/3_output_CTX_0.log &\n",
 			map[string]string{
-				"CTX": "move", "/m": "compared", "e2e": "ask argument 6 e2e", "/d/ctx_config.yaml": "compared", "/dev/null": "drop",
+				"CTX": "move", "/m": "compared", "e2e": "ask arguments 6 e2e", "/d/ctx_config.yaml": "compared",
+				"/dev/null": "drop",
 			},
 		},
 		"other programs": {
 			"[server] Executing: timeout 9h srun --export=ALL,9bad,X=1 -N 1 -n 4 --nodelist n1 numactl -l env nohup bash " +
 				"/h/start_worker.sh CTX 0 /m 8102 e2e '8' true /d false '0-0' /d/ctx_config.yaml 'A=1 B=2'" + end,
 			map[string]string{
-				"ALL": "compared", "9bad": "ask export entry 9bad", "numactl": "ask program timeout 9h numactl",
+				"ALL": "compared", "9bad": "ask export entry 9bad", "numactl": "ask program timeout 9h numactl -l",
 				"env": "move", "nohup": "move", "/h/start_worker.sh": "ask script start_worker.sh",
 			},
 		},
