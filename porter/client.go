@@ -18,6 +18,7 @@ const clientEnv = "benchmark.env"
 func (p *porting) clientFields() {
 	client := &p.run.Client
 	if len(client.Runs) == 0 {
+		p.askClientRun()
 		return
 	}
 	env := environment{p, rules.Client, clientEnv}
@@ -30,6 +31,18 @@ func (p *porting) clientFields() {
 		}
 	}
 	p.clientFlags()
+}
+
+// askClientRun asks about a client script that was read, but does not show how the client was run.
+func (p *porting) askClientRun() {
+	for _, a := range p.run.Artifacts {
+		if strings.TrimSuffix(a.Name, ".gz") != harness.ClientScript || !a.Present || a.Problem != "" || len(a.Problems) > 0 {
+			continue
+		}
+		p.ask(Confirm, "", "", "client command", evidence(Evidence{Artifact: a.Name}),
+			"%s runs no run.py, so the flags, the environment, the image and the mounts of the client are unknown: add what "+
+				"the new job needs", a.Name)
+	}
 }
 
 // clientImage sets the client's image if it was not that of the servers.
@@ -53,6 +66,7 @@ func (p *porting) clientFlags() {
 	if len(client.Flags) == 0 {
 		return
 	}
+	p.askVariable(clientEnv+"."+variable, strings.Join(client.Flags, " "), client.FlagsAt)
 	for _, w := range client.Flags {
 		if w == "" || strings.ContainsAny(w, " \t\n") {
 			p.ask(MustFix, Recipe, clientEnv+"."+variable, "spaces", evidence(client.FlagsAt),

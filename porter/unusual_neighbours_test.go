@@ -302,6 +302,29 @@ func TestUnusualValues(t *testing.T) {
 			},
 		},
 		{
+			name:  "client command in a variable",
+			proof: "8 of 8 lines, 461 tokens: 231 same, 230 by rule, 0 asked, 0 unaccounted",
+			edit: func(d *runDir) {
+				d.replace("client_cmds_base.sh", `uv run (.*)/logs/agentperf'`, "RUN=\"uv run $1/logs/agentperf\"; eval $$RUN'")
+			},
+			asked: []string{
+				"confirm run#client command: client_cmds_base.sh runs no run.py",
+				"must-fix recipe:benchmark.agentperf_client_dir: ",
+			},
+			says: []string{"8 launch lines read of 8 seen, no client's command; "},
+		},
+		{
+			name:  "client in a loop",
+			proof: "8 of 8 lines, 502 tokens: 238 same, 263 by rule, 1 asked, 0 unaccounted",
+			edit: func(d *runDir) {
+				d.replace("client_cmds_base.sh", `uv run (.*)'`, "for s in 1 2; do uv run $1 --seed $$s; done'")
+			},
+			asked: []string{
+				"confirm run#command for s in 1 2: the client script runs \"for s in 1 2\"",
+				"confirm recipe:benchmark.env.AGENTPERF_EXTRA_ARGS#variable: contains $s, which nothing expands",
+			},
+		},
+		{
 			name:  "several client commands",
 			proof: "8 of 8 lines, 546 tokens: 237 same, 278 by rule, 31 asked, 0 unaccounted",
 			edit: func(d *runDir) {
