@@ -26,7 +26,8 @@ type ClientCommand struct {
 	Levels   Value // concurrency levels given with --concurrencies
 	Log      Value // file that its output goes to
 
-	src *source
+	src    *source
+	tokens []ClientToken // nil until they are needed
 }
 
 // At returns the evidence of a word of the client script.

@@ -13,8 +13,15 @@ type ClientToken struct {
 	At      Evidence
 }
 
-// Tokens returns the tokens of the client script, in the order of its commands.
+// Tokens returns the tokens of the client script, in the order of its commands. The caller must not change them.
 func (c *ClientCommand) Tokens() []ClientToken {
+	if c.tokens == nil {
+		c.tokens = c.parseTokens()
+	}
+	return c.tokens
+}
+
+func (c *ClientCommand) parseTokens() []ClientToken {
 	var out []ClientToken
 	for i := range c.Commands {
 		for _, t := range c.tokensOf(i) {

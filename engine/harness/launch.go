@@ -62,6 +62,7 @@ type Launch struct {
 	Previous   *Launch // the launch that this one replaced; nil if there was none
 
 	src         *source
+	tokens      tokens // nil until they are needed
 	export, env []Var
 	number      int // of the launch, from 0
 }
@@ -109,7 +110,7 @@ func (l *Launch) Lookup(name string) (Var, bool) {
 func (l *Launch) countStarts(old *Launch) {
 	if old != nil {
 		l.Starts, l.StartLines, l.Previous = old.Starts, old.StartLines, old
-		old.Previous = nil // a worker may have been restarted any number of times
+		old.Previous, old.tokens = nil, nil // a worker may have been restarted any number of times
 	}
 	l.Starts++
 	if len(l.StartLines) < 8 {

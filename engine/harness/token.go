@@ -161,10 +161,18 @@ func (ts *tokens) options(words []Word, first int) {
 	}
 }
 
-// Tokens returns the tokens of a launch.
+// Tokens returns the tokens of a launch. The caller must not change them.
 func (l *Launch) Tokens() []Token {
-	var ts tokens
+	if l.tokens == nil {
+		l.tokens = l.parseTokens()
+	}
+	return l.tokens
+}
+
+// parseTokens returns the tokens of a launch. Most of them are variables.
+func (l *Launch) parseTokens() tokens {
 	c := l.Command
+	ts := make(tokens, 0, len(c.Words)+len(l.Env)+len(l.BareNames)+len(c.Redirects)+8)
 	ts.srun(c, l.Srun, l.Script)
 	if !l.ExportsAll() {
 		for i := range c.Assigns {
