@@ -78,9 +78,8 @@ func (p *porting) clientFlags() {
 	for _, t := range client.Tokens() {
 		if isExtra := t.Part == harness.ProgramFlag || t.Part == harness.Argument; isExtra && client.IsRun(t.Command) &&
 			secret.Is(strings.TrimLeft(t.Name, "-"), t.Value) {
-			p.ask(Confirm, Recipe, clientEnv+"."+variable, "secret", evidence(client.FlagsAt),
-				"the client's %s looks like a secret and is now in the recipe and the report: remove it before you share them",
-				cmp.Or(safetext.Clip(t.Name, 60), "argument"))
+			p.ask(Confirm, Recipe, clientEnv+"."+variable, "secret", evidence(client.FlagsAt), "the client's %s %s",
+				cmp.Or(safetext.Clip(t.Name, 60), "argument"), looksSecret)
 		}
 	}
 }

@@ -27,10 +27,11 @@ type rowDifference struct {
 // DiffProvenance compares two stored reports. Lines and columns of evidence are ignored.
 func DiffProvenance(a, b *Provenance) ProvenanceDiff {
 	d := ProvenanceDiff{Differences: []rowDifference{}}
-	diffRows(&d, a.Fields, b.Fields, func(f Field) string { return fieldKey(f.File, f.Path) })
-	diffRows(&d, a.droppedRows(), b.droppedRows(), func(x Dropped) string { return "dropped " + x.From + " " + x.Name })
-	diffRows(&d, a.Todos, b.Todos, func(t Todo) string { return "question " + t.ID })
-	diffRows(&d, a.Answers, b.Answers, func(x Answer) string { return "answer " + x.ID })
+	diffRows(&d, a.Fields, b.Fields, redactField, func(f Field) string { return fieldKey(f.File, f.Path) })
+	diffRows(&d, a.droppedRows(), b.droppedRows(), redactDropped,
+		func(x Dropped) string { return "dropped " + x.From + " " + x.Name })
+	diffRows(&d, a.Todos, b.Todos, redactTodo, func(t Todo) string { return "question " + t.ID })
+	diffRows(&d, a.Answers, b.Answers, redactAnswer, func(x Answer) string { return "answer " + x.ID })
 	return d
 }
 
@@ -47,7 +48,8 @@ func (p *Provenance) droppedRows() []Dropped {
 	return out
 }
 
-func diffRows[T any](d *ProvenanceDiff, a, b []T, name func(T) string) {
+// diffRows compares rows by name. show returns the copy of a row for display.
+func diffRows[T any](d *ProvenanceDiff, a, b []T, show func(T) T, name func(T) string) {
 	right := make(map[string]T, len(b))
 	for _, r := range b {
 		right[name(r)] = r
@@ -63,15 +65,15 @@ func diffRows[T any](d *ProvenanceDiff, a, b []T, name func(T) string) {
 		case ok && len(what) == 0:
 			d.Identical++
 		case ok:
-			d.Differences = append(d.Differences, rowDifference{key, what, l, r})
+			d.Differences = append(d.Differences, rowDifference{key, what, show(l), show(r)})
 		default:
-			d.Differences = append(d.Differences, rowDifference{Row: key, What: []string{}, A: l})
+			d.Differences = append(d.Differences, rowDifference{Row: key, What: []string{}, A: show(l)})
 		}
 	}
 	for _, r := range b {
 		if key := name(r); !seen[key] {
 			d.Total++
-			d.Differences = append(d.Differences, rowDifference{Row: key, What: []string{}, B: r})
+			d.Differences = append(d.Differences, rowDifference{Row: key, What: []string{}, B: show(r)})
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 // engineFields sets the fields of the workers: binding, environments and engine configs.
@@ -74,7 +75,8 @@ func (p *porting) jobEnvironment() {
 		sets := func(l *harness.Launch) bool { _, has := l.Lookup(x.Name); return has }
 		if launches.Count > 0 && !slices.ContainsFunc(launches.FirstOfEach(), sets) {
 			p.ask(Confirm, "", "", "DYNAMO_JOB_ENV "+x.Name, evidence(v.At),
-				"DYNAMO_JOB_ENV sets %s, but no launch line has it: add it if the servers need it", safetext.Clip(x.Raw, 100))
+				"DYNAMO_JOB_ENV sets %s, but no launch line has it: add it if the servers need it",
+				safetext.Clip(secret.RedactText(x.Raw), 100))
 		}
 	}
 }

@@ -51,6 +51,8 @@ func (e *environment) fields(vars []harness.Var) {
 	}
 }
 
+const looksSecret = "looks like a secret and is now in the recipe and the report: remove it before you share them"
+
 // askValue asks about the value of a variable. Processes with the same value share a question.
 func (e *environment) askValue(path, text string, v harness.Var) {
 	ask := func(kind TodoKind, topic, message string) {
@@ -59,15 +61,14 @@ func (e *environment) askValue(path, text string, v harness.Var) {
 	}
 	if v.HasCommas {
 		ask(Note, "commas", fmt.Sprintf("srun splits --export at every comma, so the old job got %q; "+
-			"the intended value %q is written", v.Truncated, v.Value))
+			"the intended value %q is written", secret.Redact(v.Name, v.Truncated), secret.Redact(v.Name, v.Value)))
 	}
 	if v.UnquotedSpace {
 		ask(Confirm, "space",
 			"the value contains an unquoted space in the launch line: confirm that it is part of the value")
 	}
 	if secret.Is(v.Name, text) {
-		ask(Confirm, "secret",
-			"looks like a secret and is now in the recipe and the report: remove it before you share them")
+		ask(Confirm, "secret", looksSecret)
 	}
 	e.askPath(path, text, v.At)
 	e.askVariable(path, text, v.At)
@@ -114,7 +115,9 @@ func (e *environment) compareWorkers(ws []*harness.Launch) {
 	for _, v := range first {
 		want[v.Name] = v
 	}
-	quote := func(v harness.Var) string { return fmt.Sprintf("%q", safetext.Clip(v.Value, 60)) }
+	quote := func(v harness.Var) string {
+		return fmt.Sprintf("%q", safetext.Clip(secret.Redact(v.Name, v.Value), 60))
+	}
 	const unset = "not set"
 	var report diffReport
 	for _, w := range ws[1:] {

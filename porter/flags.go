@@ -10,6 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 // flagUse is one srun flag and its values, each with the launches that have it.
@@ -77,7 +78,8 @@ func (u *flagUse) add(v flagValue) {
 func (u *flagUse) text() string {
 	var parts []string
 	for _, v := range u.values {
-		text := safetext.Clip(v.option.String(), 80)
+		shown := harness.Option{Name: v.option.Name, Value: secret.Redact(v.option.Name, v.option.Value)}
+		text := safetext.Clip(shown.String(), 80)
 		if len(u.values) > 1 {
 			text += " (" + joinSteps(v.steps) + ")"
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 // frontend sets the fields of dynamo, of the frontend's flags and environment, and of etcd's node.
@@ -111,8 +112,8 @@ func (f *frontend) argFields(plane string, planeFrom origin) {
 	}
 	f.setArg("request-plane", plain(plane), planeFrom)
 	f.setArg("event-plane", plain("zmq"), fixed("the harness runs no NATS"))
-	if f.launch != nil && len(f.launch.Args) > 3 {
-		f.launchArgs(f.launch.Args[3:])
+	if f.launch != nil {
+		f.launchArgs()
 	}
 }
 
@@ -126,27 +127,26 @@ func (f *frontend) fromVariable(name, variable, otherwise string, node func(stri
 }
 
 // launchArgs carries over the other flags of the frontend's launch line, except parser flags.
-func (f *frontend) launchArgs(words []harness.Word) {
-	for i := 0; i < len(words); i++ {
-		name, ok := strings.CutPrefix(words[i].Text, "--")
-		if !ok || name == "" {
+func (f *frontend) launchArgs() {
+	for _, t := range f.launch.Tokens() {
+		name := strings.TrimPrefix(t.Name, "--")
+		if t.Part != harness.ProgramFlag {
 			continue
 		}
-		name, value, attached := strings.Cut(name, "=")
-		ev := f.launch.At("--"+name, words[i].Source, words[i].Offset)
-		if !attached && i+1 < len(words) && !strings.HasPrefix(words[i+1].Text, "-") {
-			i++
-			value, attached = words[i].Text, true
-		}
+		ev := f.launch.At(t.Name, t.Source, t.Offset)
+		path := recipes.Join(frontendArgs, name)
 		switch {
 		case rules.IsParserFlag(name):
 			f.drop(frontendArgs, name, "exclude", rules.WhyParserFlag, ev)
 		case slices.Contains(f.written, name):
-			f.ask(Confirm, Recipe, recipes.Join(frontendArgs, name), "launched", evidence(ev),
-				"the launch line also passes --%s %s: check the value", name, safetext.Clip(value, 40))
-		case attached:
-			text, from := f.rewritePath(value, ev)
+			f.ask(Confirm, Recipe, path, "launched", evidence(ev),
+				"the launch line also passes %s %s: check the value", t.Name, safetext.Clip(secret.Redact(name, t.Value), 40))
+		case len(t.Words) > 1 || strings.Contains(t.Words[0], "="):
+			text, from := f.rewritePath(t.Value, ev)
 			f.setArg(name, quoted(text), from)
+			if secret.Is(name, text) {
+				f.ask(Confirm, Recipe, path, "secret", evidence(ev), looksSecret)
+			}
 		default:
 			f.setArg(name, boolean(true), copied(ev))
 		}
@@ -192,7 +192,7 @@ func (f *frontend) askEtcd() {
 		if strings.HasPrefix(v.Name, "ETCD_") && !rules.IsDropped(v.Name) {
 			f.ask(Confirm, "", "", "etcd "+v.Name, evidence(v.At),
 				"etcd was started with %s, which a recipe can't set: check that the default is sufficient",
-				safetext.Clip(v.At.Raw, 80))
+				safetext.Clip(secret.RedactText(v.At.Raw), 80))
 		}
 	}
 }

@@ -182,6 +182,7 @@ func (r *Result) ProvenanceText() string {
 	}
 	var file File
 	for _, f := range r.Fields {
+		f = redactField(f)
 		if f.File != file {
 			file = f.File
 			fmt.Fprintf(&b, "\n%s\n", file)
@@ -193,7 +194,7 @@ func (r *Result) ProvenanceText() string {
 		b.WriteString("\ndropped\n")
 	}
 	for _, d := range r.Dropped {
-		from := evidenceText([]Evidence{d.Evidence}, "")
+		from := evidenceText(evidence(redactEvidence(d.Evidence)), "")
 		fmt.Fprintf(&b, "  %s %s%s%s\n", d.From, safetext.Clip(d.Name, 100), from, ruleText(d.Rule, d.Why))
 	}
 	b.WriteString("\n")
@@ -207,7 +208,7 @@ func (r *Result) ProvenanceText() string {
 			where = strings.TrimSuffix(fmt.Sprintf("%s %s", t.File, safetext.Clip(l.todoPath(t), 200)), " ") + ": "
 		}
 		fmt.Fprintf(&b, "  %-8s %s%s%s [%s]\n", t.Kind, where, t.Message,
-			evidenceText(t.Evidence, ""), safetext.Clip(t.ID, 300))
+			evidenceText(redactAll(t.Evidence), ""), safetext.Clip(t.ID, 300))
 		for _, line := range t.Details {
 			fmt.Fprintf(&b, "    %s\n", safetext.Clip(line, 300))
 		}
@@ -219,7 +220,7 @@ func (r *Result) ProvenanceText() string {
 		b.WriteString("\nanswers\n")
 	}
 	for _, a := range r.Answers {
-		fmt.Fprintf(&b, "  %s: %s\n", safetext.Clip(a.ID, 300), safetext.Clip(answerEvidence(a).Raw, 500))
+		fmt.Fprintf(&b, "  %s: %s\n", safetext.Clip(a.ID, 300), safetext.Clip(answerEvidence(redactAnswer(a)).Raw, 500))
 	}
 	return b.String()
 }
@@ -258,7 +259,10 @@ func evidenceText(evs []Evidence, value string) string {
 		if e.Key != "" {
 			b.WriteString(" " + safetext.Clip(e.Key, 100))
 		}
-		raw := strings.TrimPrefix(e.Raw, e.Key+"=")
+		raw := e.Raw
+		if rest, ok := strings.CutPrefix(raw, e.Key); ok && e.Key != "" {
+			raw = strings.TrimLeft(rest, "=: ")
+		}
 		if raw != "" && raw != value && `"`+raw+`"` != value {
 			b.WriteString("=" + safetext.Clip(raw, 300))
 		}

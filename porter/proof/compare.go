@@ -207,7 +207,8 @@ func (p *comparer) compareBeside() {
 			continue
 		}
 		p.current = Line{
-			Launches: []string{"command " + safetext.Clip(b.Text(), 60)}, Lines: []int{b.Line}, Differences: []Row{},
+			Launches: []string{"command " + safetext.Clip(secret.RedactText(b.Text()), 60)}, Lines: []int{b.Line},
+			Differences: []Row{},
 		}
 		f := rules.OfCommand(b.Command, harness.JobLog)
 		for _, t := range ts {
@@ -249,8 +250,8 @@ func (p *comparer) addRow(r Row) {
 
 func (p *comparer) addDifference(kind, what, name, old, new string, why reason) {
 	p.addRow(Row{
-		Kind: kind, What: what, Name: name, Old: secret.Redact(name, old), New: secret.Redact(name, new), Rule: why.text,
-		Asked: why.asked,
+		Kind: kind, What: what, Name: secret.RedactText(name), Old: secret.Redact(name, old), New: secret.Redact(name, new),
+		Rule: why.text, Asked: why.asked,
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 // launchComparer compares one launch with its step. It gives each token of the launch one row, and then
@@ -159,7 +160,8 @@ func (c *launchComparer) keptVariable(v harness.Var, n plan.Var, rule rules.Vari
 	case n.Value == rewritten && rewrite != "":
 		why = because(rewrite + ": " + rules.WhyRewrite)
 	case n.Value == rewritten && v.HasCommas:
-		why = because("srun split the old value at its commas and passed " + strconv.Quote(v.Truncated) +
+		passed := strconv.Quote(secret.Redact(v.Name, v.Truncated))
+		why = because("srun split the old value at its commas and passed " + passed +
 			"; the new job passes the whole value")
 	case n.Value != rewritten && n.Origin == "built-in":
 		why = because("srt-slurm sets it")

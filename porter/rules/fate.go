@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 // Fate is what becomes of a token that has no place in a recipe: it is dropped, the new job sets its own
@@ -63,7 +64,10 @@ func Of(l *harness.Launch, t harness.Token) Fate {
 	return Fate{}
 }
 
-func ask(topic, text string) Fate { return Fate{Action: Ask, Topic: topic, Text: text} }
+// ask returns the fate of a token that a person must decide about. Secrets in its texts are hidden.
+func ask(topic, text string) Fate {
+	return Fate{Action: Ask, Topic: secret.RedactText(topic), Text: secret.RedactText(text)}
+}
 
 // programs are the programs before a start script that have no effect on it, and what is said of them.
 var programs = map[string]string{

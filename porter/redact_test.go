@@ -1,0 +1,78 @@
+package porter
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/engine/harness"
+	"github.com/agentperf/agentperf-tui/recipes/secret"
+)
+
+// Secrets are written to the recipe, and hidden wherever the port shows something. Settings with similar names
+// are not.
+func TestSecretsAreHidden(t *testing.T) {
+	t.Parallel()
+	files := smallRun()
+	const env = "WANDB_KEY=sesame1 GITHUB_PAT=ghp_sesame2 TLLM_DISAGG_GEN_PRIORITIZE_FIRST_TOKEN=1 MAX_TOKENS=many " +
+		"DYN_TOKENIZER=fast HF_TOKEN=0 X_CACHE_KEY=block"
+	files[harness.JobParams] += "DYNAMO_JOB_ENV='OTHER_TOKEN=sesame3'\n"
+	files[harness.JobLog] = jobLog(
+		strings.Replace(frontendLine("n1", ",API_KEYS=sesame4,sesame4b"), "8333", "8333 --hf-token sesame5 "+
+			"--router-mode sk-Sesame6", 1),
+		"[server] Executing: login --password sk-Sesame7",
+		workerLine("CTX", 0, "-w n1 -N 1 -n 4 --comment=sk-Sesame8", env),
+		workerLine("CTX", 1, "-w n3 -N 1 -n 4", strings.Replace(env, "sesame1", "sesame9", 1)),
+		workerLine("GEN", 0, "-w n2 -N 1 -n 4", env),
+		strings.Replace(frontendLine("n1", ",ETCD_PASSWORD=sesame10"), "frontend n1 8333", "etcd n1 2379", 1),
+	)
+	files[harness.ClientScript] = "srun bash -c 'export CLIENT_SECRET=sesame11; cd /lustre/client; uv run python " +
+		"agentperf/run.py --concurrencies 64 --api-key sk-Sesame12'\n"
+	dir := lay(t, files)
+	r := port(t, dir, Options{Answers: []Answer{{ID: "recipe:backend.decode_environment.NEW_TOKEN", Value: "sesame13"}}})
+	const key = "recipe:backend.prefill_environment.WANDB_KEY"
+	other := port(t, dir, Options{Answers: []Answer{{ID: key, Value: "sesame14"}}})
+	diff := DiffProvenance(r.provenance(), other.provenance())
+	rows, err := json.Marshal(diff)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof, err := json.Marshal(r.Proof)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"report": r.ProvenanceText(), "proof": string(proof), "comparison": diff.Text("a", "b"), "comparison as " +
+			"JSON": string(rows),
+	} {
+		for line := range strings.Lines(text) {
+			if strings.Contains(strings.ToLower(line), "sesame") {
+				t.Errorf("%s shows a secret: %s", name, line)
+			}
+		}
+		if !strings.Contains(text, secret.Hidden) {
+			t.Errorf("%s does not say that something is hidden", name)
+		}
+	}
+	report, recipe := r.ProvenanceText(), recipeText(t, r)
+	for _, want := range []string{
+		`TLLM_DISAGG_GEN_PRIORITIZE_FIRST_TOKEN: "1"`, `MAX_TOKENS: "many"`, `DYN_TOKENIZER: "fast"`, `HF_TOKEN: "0"`,
+		`X_CACHE_KEY: "block"`, "api_key: dummy",
+	} {
+		if !strings.Contains(report, want) {
+			t.Errorf("the report hides %s", want)
+		}
+	}
+	for _, want := range []string{
+		"sesame1", "ghp_sesame2", "sesame4,sesame4b", "sesame5", "sesame11", "sk-Sesame12", "sesame13",
+	} {
+		if !strings.Contains(recipe, want) {
+			t.Errorf("the recipe lost %s", want)
+		}
+	}
+	if n := len(questionsAbout(r, "looks like a secret")); n != 6 {
+		t.Errorf("%d questions about secrets, want one each about WANDB_KEY, GITHUB_PAT, API_KEYS, --hf-token, "+
+			"CLIENT_SECRET and "+
+			"--api-key", n)
+	}
+}
