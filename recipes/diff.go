@@ -259,8 +259,9 @@ func isDefault(l Leaf, defaults *schema.Table) bool {
 // newSide returns a side for display. It hides the values of secrets.
 func newSide(l Leaf) *Side {
 	s := &Side{Path: l.Position.Path, Line: l.Position.Line, Value: l.Value}
-	if keys, err := SplitPath(l.Position.Path); err == nil && len(keys) > 0 {
-		s.Value = secret.Redact(keys[len(keys)-1].Key, l.Value)
+	keys, err := SplitPath(l.Position.Path)
+	if err == nil && len(keys) > 0 && secret.Is(keys[len(keys)-1].Key, strings.Trim(l.Value, `"'`)) {
+		s.Value = secret.Hidden
 	}
 	return s
 }

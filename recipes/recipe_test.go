@@ -4,6 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 const layout1Recipe = `name: ap-demo
@@ -103,6 +107,29 @@ func TestDiffReportsPathsOfBothFiles(t *testing.T) {
 	}
 	if d := c.Differences[1]; d.A != nil || d.B.Value != "[1, 2]" {
 		t.Errorf("second difference %+v", d)
+	}
+}
+
+// Secrets are hidden on both sides, settings with similar names are not.
+func TestDiffHidesSecrets(t *testing.T) {
+	t.Parallel()
+	recipe := func(key, first string) *Recipe {
+		return parse(t, strings.Replace(layout1Recipe, "\nbackend:", "\nenvironment: {WANDB_KEY: "+key+
+			", HF_TOKEN: '"+first+"', PLAIN: ghp_"+key+", TLLM_DISAGG_GEN_PRIORITIZE_FIRST_TOKEN: \""+first+"\"}\nbackend:", 1))
+	}
+	c := DiffRecipes(recipe("sesame1", "1"), recipe("sesame2", "0"))
+	shown := map[string]string{}
+	for _, d := range c.Differences {
+		shown[d.Path] = d.A.Value + " " + d.B.Value
+	}
+	const hidden = secret.Hidden + " " + secret.Hidden
+	want := map[string]string{
+		"environment.WANDB_KEY": hidden, "environment.PLAIN": hidden,
+		"environment.TLLM_DISAGG_GEN_PRIORITIZE_FIRST_TOKEN": `"1" "0"`,
+		"environment.HF_TOKEN":                               `"1" "0"`,
+	}
+	if diff := cmp.Diff(want, shown); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -16,7 +16,8 @@ model: {path: /m/my-model, container: /img/dyn.sqsh, precision: fp4}
 resources: {gpu_type: gb300, gpus_per_node: 4, prefill_nodes: 2, prefill_workers: 2, decode_nodes: 2, decode_workers: 1}
 backend:
   type: trtllm
-  prefill_environment: {UCX_TLS: "cuda_ipc,sm,tcp", HF_TOKEN: "sesame", SHARED: "role", DYN_LOG: "info"}
+  prefill_environment:
+    {UCX_TLS: "cuda_ipc,sm,tcp", HF_TOKEN: "sesame", A_FIRST_TOKEN: "1", SHARED: "role", DYN_LOG: "info"}
   trtllm_config:
     prefill: {tensor_parallel_size: 4, cuda_graph_config: null, x: 1.50}
     decode: {tensor_parallel_size: 8}
@@ -251,6 +252,11 @@ func TestEnvironment(t *testing.T) {
 	}
 	if strings.Contains(string(red), "sesame") || !strings.Contains(string(red), secret.Hidden) {
 		t.Error("the redacted plan shows a secret")
+	}
+	for _, v := range p.Redacted().Steps[0].Env {
+		if v.Value == secret.Hidden && v.Name != "HF_TOKEN" {
+			t.Errorf("%s is hidden", v.Name)
+		}
 	}
 	if byName["HF_TOKEN"].Value != "sesame" {
 		t.Error("the plan itself lost the secret")
