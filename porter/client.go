@@ -163,12 +163,18 @@ func (p *porting) askFate(f rules.Fate, launch string, at Evidence) {
 	if f.Action != rules.Ask {
 		return
 	}
+	decision := "token " + f.Topic
 	t := Todo{Kind: Confirm, Message: f.Text, Evidence: evidence(at)}
+	if i, asked := p.groups[decision]; asked && slices.ContainsFunc(p.res.Todos[i].Evidence, func(ev Evidence) bool {
+		return ev.Artifact == at.Artifact && ev.Line == at.Line
+	}) {
+		t.Evidence = nil // the first word is enough
+	}
 	if f.Urgent {
 		t.Kind = MustFix
 	}
 	if launch != "" {
 		t.Steps = []string{launch}
 	}
-	p.askOnce("token "+f.Topic, f.Topic, t)
+	p.askOnce(decision, f.Topic, t)
 }

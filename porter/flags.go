@@ -89,7 +89,11 @@ func (u *flagUse) text() string {
 	if len(parts) > 1 {
 		verb = "are"
 	}
-	if rule := u.values[0].rule; rule.Action != "" {
+	switch rule := u.values[0].rule; rule.Action {
+	case "":
+	case rules.Managed:
+		return fmt.Sprintf("%s %s not carried over; %s: confirm that this is right", subject, verb, rule.Why)
+	default:
 		want := harness.Option{Name: u.name, Value: rule.Expected}
 		return fmt.Sprintf("%s %s not carried over, because the new job uses %s: confirm that this is right",
 			subject, verb, want)

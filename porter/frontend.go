@@ -1,6 +1,7 @@
 package porter
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,7 +131,7 @@ func (f *frontend) fromVariable(name, variable, otherwise string, node func(stri
 func (f *frontend) launchArgs() {
 	for _, t := range f.launch.Tokens() {
 		name := strings.TrimPrefix(t.Name, "--")
-		if t.Part != harness.ProgramFlag {
+		if t.Part != harness.ProgramFlag || t.Overridden != "" {
 			continue
 		}
 		ev := f.launch.At(t.Name, t.Source, t.Offset)
@@ -138,6 +139,7 @@ func (f *frontend) launchArgs() {
 		switch {
 		case rules.IsParserFlag(name):
 			f.drop(frontendArgs, name, "exclude", rules.WhyParserFlag, ev)
+		case f.has(name, t.Value):
 		case slices.Contains(f.written, name):
 			f.ask(Confirm, Recipe, path, "launched", evidence(ev),
 				"the launch line also passes %s %s: check the value", t.Name, safetext.Clip(secret.Redact(name, t.Value), 40))
@@ -151,6 +153,14 @@ func (f *frontend) launchArgs() {
 			f.setArg(name, boolean(true), copied(ev))
 		}
 	}
+}
+
+// has reports whether a flag is set to a value. A flag without a value is true.
+func (f *frontend) has(name, value string) bool {
+	return slices.ContainsFunc(f.res.Fields, func(x Field) bool {
+		return x.base == frontendArgs && x.Path == recipes.Join(frontendArgs, name) &&
+			x.node.Value == cmp.Or(value, "true")
+	})
 }
 
 // etcdNode sets whether etcd has a dedicated node, and asks if it had one.

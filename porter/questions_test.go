@@ -35,7 +35,7 @@ func TestOneQuestionPerFlag(t *testing.T) {
 		}
 	}
 	want := []string{
-		"recipe:srun_options#--cpu-bind: --cpu-bind=map_cpu:0,1 is not carried over, because the new job uses " +
+		"recipe:srun_options#--cpu-bind: --cpu-bind=map_cpu:0,1 is not carried over; srt-slurm starts workers with " +
 			"--cpu-bind=verbose,none: confirm that this is right; launches: CTX 0-5, GEN 0",
 		"recipe:srun_options#--gres: --gres=gpu:4 is not carried over: add it to srun_options if all steps need it; " +
 			"launches: CTX 0-5, GEN 0",
@@ -196,5 +196,29 @@ func TestComments(t *testing.T) {
 				t.Errorf("schema %d: %s %s has no comment", schema, f.Class, f.Path)
 			}
 		}
+	}
+}
+
+// A flag that is given twice counts once, and one with the value that is written anyway needs no question.
+func TestFrontendFlagsTwice(t *testing.T) {
+	t.Parallel()
+	files := smallRun()
+	files[harness.JobLog] = strings.Replace(files[harness.JobLog], "8333 ",
+		"8333 --some-new-flag --x=1 --x /lustre/2 --router-mode round --router-mode kv --kv-cache-block-size=64 ", 1)
+	r := port(t, lay(t, files), Options{})
+	if got := questionsAbout(r, "the launch line also passes"); len(got) != 1 ||
+		got[0].ID != "recipe:frontend.args.kv-cache-block-size#launched" {
+		t.Errorf("questions %+v", got)
+	}
+	if text := recipeText(t, r); !strings.Contains(text, `x: `+
+		`"/scratch/2"`) || !strings.Contains(text, "some-new-flag: true") {
+		t.Errorf("recipe:\n%s", text)
+	}
+	if text := r.ProvenanceText(); !strings.Contains(text, "frontend.args.some-new-flag: true <- job.log:1 "+
+		"--some-new-flag\n") {
+		t.Errorf("report:\n%s", text)
+	}
+	if p := r.Proof; p.Unaccounted != 0 || p.Asked != 1 || len(p.Unexplained()) > 0 {
+		t.Errorf("%s", p.Text())
 	}
 }

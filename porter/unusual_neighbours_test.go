@@ -334,7 +334,6 @@ func TestUnusualValues(t *testing.T) {
 			},
 			asked: []string{
 				"confirm run#client runs: the client script runs the client more than once, and only the last one is ported",
-				"confirm run#command srun…: the client script runs \"srun",
 			},
 			want: map[string]string{"benchmark.env.AGENTPERF_EXTRA_ARGS": "-"},
 		},

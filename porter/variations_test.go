@@ -138,7 +138,7 @@ func TestLaunchLines(t *testing.T) {
 				harness.JobLog: jobLog(
 					strings.Replace(
 						frontendLine("n1", ",DYN_KV_BLOCK_SIZE=x,DYN_FRONTEND_ENABLE_KV_EVENTS=1,DYN_REQUEST_PLANE=nats"), "8333 ",
-						"8333 --dyn-tool-call-parser deepseek --router-temperature=0.5 --reset --router-mode kv ", 1,
+						"8333 --dyn-tool-call-parser deepseek --router-temperature=0.5 --reset --router-mode round ", 1,
 					),
 					ctx, gen,
 				),

@@ -104,6 +104,7 @@ func (c *ClientCommand) Reaches(i int, name string) bool {
 const (
 	notPassedOn = "--export does not pass it on"
 	setAgain    = "the variable is set again later"
+	givenAgain  = "the same flag is given again later in the line"
 	notExported = "only the shell of the old script had it"
 	setLater    = "set after the client was started"
 )

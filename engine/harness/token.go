@@ -109,7 +109,7 @@ func (ts *tokens) flags(words []Word) (rest int) {
 			ts.add(SrunFlag, u.Name, u.Value, u.source, u.at)
 		}
 		for i := last[u.Name][0]; i < last[u.Name][1]; i++ {
-			(*ts)[i].Overridden = "the same flag is given again later in the line"
+			(*ts)[i].Overridden = givenAgain
 		}
 		last[u.Name] = [2]int{n, len(*ts)}
 	}
@@ -194,22 +194,23 @@ func (l *Launch) parseTokens() tokens {
 		}
 	}
 	ts.redirects(c.Redirects)
-	ts.overrideVariables()
+	ts.override(Variable, setAgain)
+	ts.override(ProgramFlag, givenAgain)
 	return ts
 }
 
 // frontendFlags is the index of the first flag of the frontend among the arguments of its start script.
 const frontendFlags = 3
 
-// overrideVariables marks the variables that are set again later.
-func (ts tokens) overrideVariables() {
+// override marks the tokens that a later one of the same name overrides.
+func (ts tokens) override(part Part, why string) {
 	last := map[string]int{}
 	for i, t := range ts {
-		if t.Part != Variable || t.Overridden != "" {
+		if t.Part != part || t.Overridden != "" {
 			continue
 		}
 		if old, again := last[t.Name]; again {
-			ts[old].Overridden = setAgain
+			ts[old].Overridden = why
 		}
 		last[t.Name] = i
 	}

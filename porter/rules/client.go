@@ -23,7 +23,7 @@ func OfClient(c *harness.ClientCommand, t harness.ClientToken) Fate {
 	switch {
 	case c.IsLaunch(t.Command) || c.IsRun(t.Command):
 		return runFate(c, t)
-	case slices.Contains(c.Runs, t.Command):
+	case isOtherRun(c, t.Command):
 		return ask("client runs", clientScript+" runs the client more than once, and only the last one is ported: "+
 			"port the others by hand, or accept that they are not run")
 	case IsCheckout(c, t):
@@ -40,6 +40,12 @@ func OfClient(c *harness.ClientCommand, t harness.ClientToken) Fate {
 		f = OfCommand(outer, clientScript) // one decision about all that it runs
 	}
 	return f
+}
+
+// isOtherRun reports whether a command runs the client, or is the shell in which it runs, and is not the one
+// that is ported.
+func isOtherRun(c *harness.ClientCommand, i int) bool {
+	return slices.ContainsFunc(c.Runs, func(run int) bool { return i <= run && run <= i+c.Commands[i].Nested })
 }
 
 // runFate returns the fate of a token of the command that runs the client, or of the srun command around

@@ -162,7 +162,7 @@ var flags = map[string]Flag{
 	"--nodelist":                {Action: Managed, Why: "the nodes are those of the new allocation"},
 	"--cpu-bind": {
 		Action: Managed, Expected: "verbose,none", Same: []string{"none", "verbose,none", "quiet,none", "q,none", "v,none"},
-		Why: "srt-slurm sets the CPU binding of workers",
+		Why: "srt-slurm starts workers with --cpu-bind=verbose,none",
 	},
 	"--oversubscribe": {Action: Managed, Why: "srt-slurm sets it for workers"},
 	"--kill-on-bad-exit": {
