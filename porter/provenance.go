@@ -66,7 +66,7 @@ func (r *Result) ProvenanceJSON() ([]byte, error) {
 		return nil, err
 	}
 	w := jsonRows{}
-	w.out.Grow(512 * (len(p.Fields) + 1))
+	w.out.Grow(1024 * (len(p.Fields) + 1))
 	w.value("{", "version", p.Version)
 	w.value(",", "source", p.Source)
 	w.value(",", "schema", p.Schema)

@@ -18,8 +18,7 @@ type Scalar struct {
 // The patterns of PyYAML's resolver, which srtctl, the engines and the client use. It follows
 // YAML 1.1: http://yaml.org/type.
 var (
-	bool11 = regexp.MustCompile(`^(?:yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$`)
-	int11  = regexp.MustCompile(`^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|` +
+	int11 = regexp.MustCompile(`^(?:[-+]?0b[0-1_]+|[-+]?0[0-7_]+|[-+]?(?:0|[1-9][0-9_]*)|[-+]?0x[0-9a-fA-F_]+|` +
 		`[-+]?[1-9][0-9_]*(?::[0-5]?[0-9])+)$`)
 	float11 = regexp.MustCompile(`^(?:[-+]?(?:[0-9][0-9_]*)\.[0-9_]*(?:[eE][-+][0-9]+)?|` +
 		`\.[0-9][0-9_]*(?:[eE][-+][0-9]+)?|[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+\.[0-9_]*|` +
@@ -38,15 +37,16 @@ func ResolveYAML11(s string) Scalar {
 		return Scalar{"!!str", s}
 	}
 	switch {
+	case isDecimal(s):
+		return Scalar{"!!int", s}
 	case s == "~" || s == "null" || s == "Null" || s == "NULL":
 		return Scalar{"!!null", "null"}
 	case s == "<<":
 		return Scalar{"!!merge", s}
 	case s == "=":
 		return Scalar{"!!value", s} // PyYAML fails to construct it
-	case bool11.MatchString(s):
-		yes := s[0] == 'y' || s[0] == 'Y' || s[0] == 't' || s[0] == 'T' || strings.EqualFold(s, "on")
-		return Scalar{"!!bool", strconv.FormatBool(yes)}
+	case s[0] >= 'A': // a word
+		return wordYAML11(s)
 	case int11.MatchString(s):
 		return Scalar{"!!int", int11Value(s)}
 	case float11.MatchString(s):
@@ -55,6 +55,22 @@ func ResolveYAML11(s string) Scalar {
 		return Scalar{"!!timestamp", s}
 	}
 	return Scalar{"!!str", s}
+}
+
+// wordYAML11 returns the type and value of an unquoted scalar that begins with a letter.
+func wordYAML11(s string) Scalar {
+	switch s {
+	case "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON":
+		return Scalar{"!!bool", "true"}
+	case "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF":
+		return Scalar{"!!bool", "false"}
+	}
+	return Scalar{"!!str", s}
+}
+
+// isDecimal reports whether a scalar is a whole number in its canonical spelling.
+func isDecimal(s string) bool {
+	return (s[0] != '0' || len(s) == 1) && !strings.ContainsFunc(s, func(r rune) bool { return r < '0' || r > '9' })
 }
 
 func int11Value(s string) string {

@@ -81,7 +81,7 @@ func (l *Launch) Name() string {
 	if l.Service != "" {
 		return l.Service
 	}
-	return fmt.Sprintf("%s %d", RoleName(l.Role), l.Index)
+	return RoleName(l.Role) + " " + strconv.Itoa(l.Index)
 }
 
 // At returns the evidence of raw. It looks for raw in the launch, at or after a byte offset.

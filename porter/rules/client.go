@@ -70,11 +70,11 @@ func runFate(c *harness.ClientCommand, t harness.ClientToken) Fate {
 func clientPrograms(c *harness.ClientCommand) []harness.Token {
 	var all []harness.Token
 	for _, t := range c.Tokens() {
-		if c.IsLaunch(t.Command) || c.IsRun(t.Command) {
+		if t.Part == harness.Program && (c.IsLaunch(t.Command) || c.IsRun(t.Command)) {
 			all = append(all, t.Token)
 		}
 	}
-	return programsOf(all)
+	return all
 }
 
 // IsCheckout reports whether a token is the directory in which the client is started.

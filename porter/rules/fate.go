@@ -110,7 +110,13 @@ func programFate(word harness.Token, words []harness.Token) Fate {
 
 // programsOf returns the words before a start script.
 func programsOf(ts []harness.Token) []harness.Token {
-	return slices.DeleteFunc(slices.Clone(ts), func(t harness.Token) bool { return t.Part != harness.Program })
+	var out []harness.Token
+	for _, t := range ts {
+		if t.Part == harness.Program {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // argument is one argument of the start script of a worker.
