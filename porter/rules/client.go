@@ -53,7 +53,7 @@ func isOtherRun(c *harness.ClientCommand, i int) bool {
 func runFate(c *harness.ClientCommand, t harness.ClientToken) Fate {
 	switch t.Part {
 	case harness.Program:
-		return programFate(t.Token, clientPrograms(c))
+		return programFate(t.Token, func() []harness.Token { return clientPrograms(c) })
 	case harness.StartScript:
 		return managed(whyBenchStarts)
 	case harness.ProgramFlag:

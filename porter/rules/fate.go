@@ -41,7 +41,7 @@ var startScripts = []string{"start_worker_dynamo.sh", "start_dynamo_infra.sh"}
 func Of(l *harness.Launch, t harness.Token) Fate {
 	switch t.Part {
 	case harness.Program:
-		return programFate(t, programsOf(l.Tokens()))
+		return programFate(t, l.Tokens)
 	case harness.StartScript:
 		base := path.Base(t.Value)
 		if slices.Contains(startScripts, base) {
@@ -84,12 +84,18 @@ var programWords = map[string]string{
 	"--offline": whyBenchStarts,
 }
 
-// programFate returns the fate of a word before a start script. words are all of them.
-func programFate(word harness.Token, words []harness.Token) Fate {
+// programFate returns the fate of a word before a start script. all returns the tokens of the command.
+func programFate(word harness.Token, all func() []harness.Token) Fate {
+	if why := programs[path.Base(word.Value)]; why != "" {
+		return managed(why)
+	}
 	var strange []string
 	fate := Fate{}
 	other := false // within the words of a program that is not known
-	for _, w := range words {
+	for _, w := range all() {
+		if w.Part != harness.Program {
+			continue
+		}
 		why := programs[path.Base(w.Value)]
 		if other = other && why == ""; why == "" && !other {
 			why = programWords[w.Value]
@@ -106,17 +112,6 @@ func programFate(word harness.Token, words []harness.Token) Fate {
 	}
 	text := safetext.Clip(strings.Join(strange, " "), 80)
 	return ask("program "+text, "was started by "+text+noPlace)
-}
-
-// programsOf returns the words before a start script.
-func programsOf(ts []harness.Token) []harness.Token {
-	var out []harness.Token
-	for _, t := range ts {
-		if t.Part == harness.Program {
-			out = append(out, t)
-		}
-	}
-	return out
 }
 
 // argument is one argument of the start script of a worker.
