@@ -31,8 +31,8 @@ func portCmd(a *app) *cobra.Command {
 		Args: usage(cobra.MaximumNArgs(1)),
 		Long: `Port a harness run directory c<N>/ to an srt-slurm recipe, the workload file of the
 client, and a report that names the artifact and line of every field. A value that
-can't be found becomes a question. The report compares each old launch line with the
-new job, token by token.
+can't be found becomes a question. The report accounts for each token of the old launch
+lines and of the client's command.
 
 With --tree, port every run directory below ROOT to a directory of its own below
 --out-dir. Runs that were ported before from the same inputs are skipped.`,
