@@ -3,6 +3,7 @@ package harness
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -143,6 +144,61 @@ func TestTokensCoverTheLine(t *testing.T) {
 		rest := strings.NewReplacer("--export=", "", "--container-mounts=", "", "'", "", ",", "").Replace(string(left))
 		if rest = strings.TrimSpace(rest); rest != "" {
 			t.Errorf("%q: %q belongs to no token; tokens:\n%s", line, rest, fmt.Sprint(tokenLines(ls.All()[0].Tokens())))
+		}
+	}
+}
+
+// separators matches the parts of a script that have no meaning of their own.
+var separators = regexp.MustCompile(`--export=|--container-mounts=|\b(?:export|then|fi|do|done)\b|&&|[',;|{}]`)
+
+// Every byte of a client script that is not a separator belongs to exactly one token.
+func TestClientTokensCoverTheScript(t *testing.T) {
+	t.Parallel()
+	pick := func(r *rand.Rand, from ...string) string { return from[r.IntN(len(from))] }
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		inner := ""
+		for range r.IntN(6) {
+			inner += pick(r, "set -euo pipefail; ", "export A=1 B=\"x y\" C; ", "D=2; ", "export -x E=; ", "mkdir -p /x "+
+				"&& cd /y; ",
+				"test -f ${R}/READY || exit 1; ", "source /v/bin/activate; ", "X=1 tool -a --b=c 2>/dev/null; ", "a | b &> /z; ",
+				"if [[ -d /x ]]; then q 1; fi; ", "for i in 1 2; do w $i; done; ", "f() { v; }; ", "{ u; } > /o; ")
+		}
+		run := pick(r, "", "F=3 ", "env G=4 H=5 ", "numactl -m 0 ") + "uv run python agentperf/run.py --config c --seed=3 " +
+			pick(r, "", "--concurrencies 1 2 ", "--no-eval ", "extra ")
+		shell := pick(r, "", "A=1 ") + "srun -N1 --export=ALL,K=1,L --container-mounts=/a:/a,/b:/b " + pick(r, "", "-lK ") +
+			"bash -c '" + inner + "cd /client; " + run + pick(r, "", "; echo done", " | tee /l") + "' &> /log"
+		script := pick(r, "", "pwd\n", "srun -n 2 bash -c 'uv sync; nvidia-smi'\n") + pick(r, shell, inner+run) + "\n"
+		var run1 Run
+		a := &Artifact{Name: ClientScript}
+		if err := run1.parseClient(t.Context(), strings.NewReader(script), a); err != nil || len(a.Problems) > 0 {
+			t.Fatalf("%q: %v %v", script, err, a.Problems)
+		}
+		left := []byte(script)
+		for _, tok := range run1.Client.Tokens() {
+			at := tok.Offset
+			source := tok.Source
+			if tok.Part == Redirection { // the offset is that of the target
+				source = tok.Value
+				from := strings.LastIndex(script[:at], tok.Name)
+				copy(left[from:], strings.Repeat(" ", len(tok.Name)))
+			}
+			for _, c := range []byte(source) {
+				for at < len(left) && left[at] != c {
+					at++
+				}
+				if at == len(left) {
+					t.Fatalf("%q: %+v covers what another token covers, or is not there: %q", script, tok.Token, left)
+				}
+				left[at] = ' '
+			}
+		}
+		rest := separators.ReplaceAllString(string(left), "")
+		if rest = strings.TrimSpace(rest); rest != "" {
+			t.Errorf("%q: %q belongs to no token; tokens:", script, rest)
+			for _, tok := range run1.Client.Tokens() {
+				t.Log(tokenLines([]Token{tok.Token}))
+			}
 		}
 	}
 }

@@ -470,3 +470,12 @@ func TestIndexAltered(t *testing.T) {
 		}
 	}
 }
+
+// Secrets in a log are hidden, with colors or without, and places in the line stay valid.
+func TestSecretsInLogs(t *testing.T) {
+	t.Parallel()
+	l := LineOf([]byte("\x1b[31mHF_TOKEN=sesame\x1b[0m MAX_TOKENS=many ghp_x1"))
+	if l.Text != "HF_TOKEN=****** MAX_TOKENS=many ******" || strings.Contains(l.Coloured(), "sesame") {
+		t.Errorf("%q, with colors %q", l.Text, l.Coloured())
+	}
+}

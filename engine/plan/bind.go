@@ -14,19 +14,38 @@ func (p *Plan) Bind(pairs ...string) *Plan {
 	return p.mapText(strings.NewReplacer(pairs...).Replace)
 }
 
-// Redacted returns a copy of the plan for display, with secret values hidden in environments
-// and files. Command lines and the batch script never contain them.
+// Redacted returns a copy of the plan for display, with secret values hidden in environments, files and
+// command lines, which have them only if the recipe gives one as an argument.
 func (p *Plan) Redacted() *Plan {
-	out := p.mapText(func(s string) string { return s })
+	out := p.mapText(secret.RedactText)
 	for i := range out.Steps {
 		for j, v := range out.Steps[i].Env {
 			out.Steps[i].Env[j].Value = secret.Redact(v.Name, v.Value)
 		}
 	}
+	for i := range out.Steps {
+		redactArguments(out.Steps[i].Argv)
+		redactArguments(out.Steps[i].Launch)
+	}
 	for i, f := range out.Files {
 		out.Files[i].Content = secret.RedactYAML(f.Content)
 	}
 	return out
+}
+
+// redactArguments hides the values of flags that are secrets.
+func redactArguments(argv []string) {
+	for i, word := range argv {
+		flag, value, attached := strings.Cut(word, "=")
+		name, isFlag := strings.CutPrefix(flag, "--")
+		switch {
+		case !isFlag:
+		case attached:
+			argv[i] = flag + "=" + secret.Redact(name, value)
+		case i+1 < len(argv) && !strings.HasPrefix(argv[i+1], "--"):
+			argv[i+1] = secret.Redact(name, argv[i+1])
+		}
+	}
 }
 
 // mapText returns a copy of the plan with f applied to every text that may contain

@@ -263,6 +263,34 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// A secret that the recipe gives as an argument is hidden in command lines, in each spelling.
+func TestSecretArguments(t *testing.T) {
+	t.Parallel()
+	text := strings.Replace(recipe, "no-router-kv-events: true}", "no-router-kv-events: true, hf-token: sesame, "+
+		"note: sk-Sesame2, max_tokens: many, api-key: true}", 1)
+	p := build(t, request(t, text, Slurm))
+	f := step(t, p.Redacted(), "frontend_0")
+	for _, argv := range [][]string{f.Argv, f.Launch} {
+		line := strings.Join(argv, " ")
+		if strings.Contains(strings.ToLower(line), "sesame") {
+			t.Errorf("shows a secret: %s", line)
+		}
+		for _, want := range []string{"--hf-token " + secret.Hidden, "--max_tokens many", "--api-key", "--router-mode kv"} {
+			if !strings.Contains(line, want) {
+				t.Errorf("no %q in %s", want, line)
+			}
+		}
+	}
+	if line := strings.Join(step(t, p, "frontend_0").Argv, " "); !strings.Contains(line, "--hf-token sesame") {
+		t.Errorf("the plan itself lost the secret: %s", line)
+	}
+	argv := []string{"--api-key=sesame", "--max-tokens=many", "--token", "--next", "--token"}
+	redactArguments(argv)
+	if got := strings.Join(argv, " "); got != "--api-key="+secret.Hidden+" --max-tokens=many --token --next --token" {
+		t.Errorf("arguments %s", got)
+	}
+}
+
 func TestScript(t *testing.T) {
 	t.Parallel()
 	p := build(t, request(t, recipe, Slurm))

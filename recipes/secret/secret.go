@@ -152,7 +152,7 @@ func redactAssigned(text string) string {
 }
 
 // word matches one value in a text.
-var word = regexp.MustCompile(`[^\s"'=,;()]+`)
+var word = regexp.MustCompile(`[^\s\x1b"'=,;()]+`)
 
 func mask(s string, from, to int) string { return s[:from] + strings.Repeat("*", to-from) + s[to:] }
 
@@ -182,7 +182,7 @@ func assigned(s string, at int) (from, to int) {
 		}
 		from++
 	}
-	n := strings.IndexAny(s[from:], " \t\r\n\"',;)")
+	n := strings.IndexAny(s[from:], " \t\r\n\x1b\"',;)")
 	if n < 0 {
 		n = len(s) - from
 	}
