@@ -17,6 +17,7 @@ var lastWords = []string{
 // isSetting reports whether a name is that of a known setting, although its last word marks a secret.
 func isSetting(name string) bool {
 	return name == "MAX_TOKENS" || strings.HasSuffix(name, "_MAX_TOKENS") || strings.HasSuffix(name, "_FIRST_TOKEN") ||
+		strings.HasSuffix(name, "_PER_TOKEN") ||
 		strings.HasSuffix(name, "_CACHE_KEY") || strings.HasPrefix(name, "DYN_TOKENIZER")
 }
 

@@ -28,6 +28,7 @@ func TestIs(t *testing.T) {
 		// known settings
 		{"TLLM_DISAGG_GEN_PRIORITIZE_FIRST_TOKEN", "yes", false},
 		{"MAX_TOKENS", "many", false},
+		{"prefill-per-token", "40µs", false},
 		{"TRTLLM_MAX_TOKENS", "many", false},
 		{"DYN_TOKENIZER", "fastokens", false},
 		{"DYN_TOKENIZER_KEY", "x", false},
