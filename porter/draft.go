@@ -174,24 +174,32 @@ func (d *draft) addTodo(topic string, t Todo) {
 // sortFields sorts the fields in the order of the written files: that of the schema tables. Keys
 // below a field keep the order of their source.
 func (d *draft) sortFields() {
-	rank := map[string]int{}
-	for i, f := range d.layout.table.Fields() {
-		rank[f.Name()] = i
+	table, workload := d.layout.table.Fields(), schema.Workload().Fields()
+	rank, keyRank := make(map[string]int, len(table)), make(map[string]int, len(workload))
+	for i := range table {
+		rank[table[i].Name()] = i
 	}
-	keyRank := map[string]int{}
-	for i, f := range schema.Workload().Fields() {
-		keyRank[f.Name()] = i + 1
+	for i := range workload {
+		keyRank[workload[i].Name()] = i + 1
 	}
-	order := func(f Field) int {
-		if f.File == Recipe {
-			return rank[f.base]
+	type place struct{ order, index int }
+	places := make([]place, len(d.res.Fields))
+	for i := range d.res.Fields {
+		f, order := &d.res.Fields[i], len(rank)+len(keyRank)+1
+		switch {
+		case f.File == Recipe:
+			order = rank[f.base]
+		case keyRank[f.sub[0].Value] > 0:
+			order = len(rank) + keyRank[f.sub[0].Value]
 		}
-		if r := keyRank[f.sub[0].Value]; r > 0 {
-			return len(rank) + r
-		}
-		return len(rank) + len(keyRank) + 1
+		places[i] = place{order, i}
 	}
-	slices.SortStableFunc(d.res.Fields, func(x, y Field) int { return cmp.Compare(order(x), order(y)) })
+	slices.SortStableFunc(places, func(x, y place) int { return cmp.Compare(x.order, y.order) })
+	sorted := make([]Field, len(places))
+	for i, p := range places {
+		sorted[i] = d.res.Fields[p.index]
+	}
+	d.res.Fields = sorted
 }
 
 // applyRemainingAnswers sets the fields of answers that are not used yet. The keys of a mapping are
@@ -254,6 +262,10 @@ func (t Todo) touched() []string {
 
 // closeAnswered closes the answered questions, starting at index from, and marks accepted fields.
 func (d *draft) closeAnswered(from int) {
+	d.groups = map[string]int{}
+	if len(d.answers.byID)+len(d.answers.values) == 0 {
+		return
+	}
 	at := make(map[string]int, len(d.res.Fields))
 	for i, f := range d.res.Fields {
 		at[fieldKey(f.File, f.Path)] = i
@@ -287,11 +299,14 @@ func (d *draft) closeAnswered(from int) {
 			f.accept(a)
 		}
 	}
-	d.res.Todos, d.groups = open, map[string]int{}
+	d.res.Todos = open
 }
 
 // noteUnusedAnswers adds a note for each answer that had no effect.
 func (d *draft) noteUnusedAnswers() {
+	if len(d.res.Answers) == 0 {
+		return
+	}
 	set := map[string]bool{}
 	for _, f := range d.res.Fields {
 		for _, ev := range f.Evidence {
@@ -308,7 +323,7 @@ func (d *draft) noteUnusedAnswers() {
 
 // Answer implements [proof.Reasons].
 func (d *draft) Answer(path string) string {
-	for top := path; top != ""; top = parentPath(top) {
+	for top := path; top != "" && len(d.answers.values) > 0; top = parentPath(top) {
 		if a, ok := d.answers.values[fieldKey(Recipe, top)]; ok {
 			return "answer " + a.ID
 		}

@@ -23,6 +23,7 @@ func (a *app) portTree(ctx context.Context, root string, opt tree.Options, stric
 	}}}
 	progress := &treeProgress{a: a, last: time.Now()}
 	defer debug.SetGCPercent(debug.SetGCPercent(portGC))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(treeMemory))
 	opt.Progress = progress.report
 	err := tree.Port(ctx, root, opt, func(r tree.Row) error {
 		t.add(r)
@@ -57,9 +58,13 @@ func (a *app) portTree(ctx context.Context, root string, opt tree.Options, stric
 	return nil
 }
 
-// portGC is the value of GOGC during a port. A port of one run then ends before the first garbage
-// collection. Fewer collections cost memory: 70 MB instead of 35 MB for a thousand runs.
-const portGC = 300
+const (
+	// portGC is the value of GOGC during a port. A port of one run then ends before the first garbage
+	// collection.
+	portGC = 1000
+	// treeMemory bounds the memory of a port of a tree, in bytes: there are collections if it is reached.
+	treeMemory = 60 << 20
+)
 
 // treeReport collects the rows and totals of a ported tree.
 type treeReport struct {

@@ -40,8 +40,9 @@ func (p *comparer) findStep(name string) *plan.Step {
 
 func (p *comparer) newLaunchComparer(l *harness.Launch, step *plan.Step, env []harness.Var) *launchComparer {
 	c := &launchComparer{
-		comparer: p, launch: l, step: step, on: rules.Frontend, base: "frontend.env", env: map[string]plan.Var{},
-		seen: map[string]bool{}, flags: map[string]harness.Option{}, mounts: map[string]bool{}, options: map[string]string{},
+		comparer: p, launch: l, step: step, on: rules.Frontend, base: "frontend.env",
+		env: make(map[string]plan.Var, len(step.Env)), seen: make(map[string]bool, len(step.Env)),
+		flags: make(map[string]harness.Option, len(step.Launch)), mounts: map[string]bool{}, options: map[string]string{},
 	}
 	switch {
 	case l != nil && l.Role != "":
