@@ -10,6 +10,7 @@ package porter
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -169,6 +170,14 @@ func (r *Result) SummaryLine() string {
 		}
 	}
 	return strings.TrimSuffix(fmt.Sprintf("%d fields: %s", len(r.Fields), strings.Join(parts, ", ")), ": ")
+}
+
+// CanAccept reports whether a question can be answered without a value. A must-fix question about a
+// placeholder can't.
+func (r *Result) CanAccept(t Todo) bool {
+	return t.Kind != MustFix || !slices.ContainsFunc(r.Fields, func(f Field) bool {
+		return f.Class == Missing && f.File == t.File && slices.Contains(t.touched(), f.Path)
+	})
 }
 
 // CountOpen returns the number of open questions of a kind.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,5 +90,41 @@ func TestAnyFieldCanBeSet(t *testing.T) {
 	press(s, "k", "e")
 	if _, ok := s.review.answerable(); s.review.answer != nil != ok {
 		t.Error("a line without a field can be answered")
+	}
+}
+
+// A must-fix question about the run has no value: it is accepted.
+func TestAcceptMustFixWithoutValue(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "bm", "c1010")
+	if err := os.CopyFS(dir, os.DirFS(sample)); err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(dir, "job.log")
+	text, err := os.ReadFile(log)
+	if err == nil {
+		err = os.WriteFile(log, []byte(strings.ReplaceAll(string(text), " e2e ", " gen_only ")), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := openScreen(t, &sampleEngine{}, dir)
+	press(s, "tab")
+	before := s.porting.result.res.CountOpen(porter.MustFix)
+	for i, q := range s.review.questions.todos {
+		placeholder := strings.HasPrefix(q.ID, "workload:") && q.Kind == porter.MustFix
+		if can := s.porting.result.res.CanAccept(q); can == placeholder {
+			t.Errorf("%s %s can be accepted: %v", q.Kind, q.ID, can)
+		}
+		if strings.HasPrefix(q.ID, "run#argument 5") {
+			press(s, slices.Repeat([]string{"down"}, i)...)
+		}
+	}
+	if q, _ := s.review.questions.current(); !strings.HasPrefix(q.ID, "run#argument 5") || q.Kind != porter.MustFix {
+		t.Fatalf("question %+v", q)
+	}
+	press(s, "a")
+	if n := s.porting.result.res.CountOpen(porter.MustFix); n != before-1 {
+		t.Errorf("%d must-fix questions, before %d", n, before)
 	}
 }

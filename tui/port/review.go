@@ -104,7 +104,7 @@ func (r *review) acceptUnavailable() string {
 	switch {
 	case !ok:
 		return "no question"
-	case t.Kind == porter.MustFix:
+	case !r.porting.result.res.CanAccept(t):
 		return "needs a value"
 	}
 	return ""
