@@ -131,7 +131,7 @@ func (s *Submitter) Gate(p *draft.Pair, pl *plan.Plan, allowTodo bool) error {
 	case p.Report.Todos > 0 && !allowTodo:
 		return errPlaceholders
 	case p.Report.Questions > 0 && !allowTodo:
-		return problem.Errorf(problem.QuestionUnanswered, "submit: %d must-fix questions of the port are open (first: %s); "+
+		return problem.Errorf(problem.QuestionUnanswered, "submit: open must-fix questions of the port: %d (first: %s); "+
 			"answer them, or pass --allow-todo", p.Report.Questions, p.Report.FirstQuestion())
 	}
 	if pl.Target == plan.Local {

@@ -20,7 +20,7 @@ func TestGateRejectsOpenQuestions(t *testing.T) {
 		want             string
 	}{
 		{"no port, or all questions answered", 0, 0, false, ""},
-		{"open questions", 0, 2, false, "2 must-fix questions of the port are open (first: give the GPUs)"},
+		{"open questions", 0, 2, false, "open must-fix questions of the port: 2 (first: give the GPUs)"},
 		{"open questions, allowed", 0, 1, true, ""},
 		{"placeholders", 1, 0, false, "open placeholders"},
 		{"both", 1, 1, false, "open placeholders"},

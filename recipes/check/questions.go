@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
 )
@@ -21,7 +22,7 @@ const (
 	ruleTodo     = "todo"
 )
 
-// FirstQuestion returns the message of the first open must-fix question; empty if there is none.
+// FirstQuestion returns the text of the first open must-fix question; empty if there is none.
 func (r Report) FirstQuestion() string {
 	i := slices.IndexFunc(r.Diagnostics, func(d recipes.Diagnostic) bool {
 		return d.Rule == ruleQuestion && d.Severity == recipes.Error
@@ -29,14 +30,24 @@ func (r Report) FirstQuestion() string {
 	if i < 0 {
 		return ""
 	}
-	return r.Diagnostics[i].Message
+	return strings.TrimPrefix(r.Diagnostics[i].Message, openPrefix)
 }
+
+// openPrefix begins the messages of must-fix questions.
+const openPrefix = "open since the port: "
 
 // questions reports the open questions of a port. A question about a placeholder is added to the
 // finding about it.
 func (c *checker) questions() {
+	if len(c.Questions) == 0 {
+		return
+	}
+	places := map[string]recipes.Position{} // by canonical path, also inside engine configs
+	for _, l := range c.r.Leaves() {
+		places[l.Canonical] = l.Position
+	}
 	for _, q := range c.Questions {
-		d := c.question(q)
+		d := c.question(q, places)
 		i := slices.IndexFunc(c.out.Diagnostics, func(o recipes.Diagnostic) bool {
 			return o.Rule == ruleTodo && o.File == d.File && o.Path == d.Path
 		})
@@ -52,10 +63,10 @@ func (c *checker) questions() {
 	}
 }
 
-func (c *checker) question(q Question) recipes.Diagnostic {
+func (c *checker) question(q Question, places map[string]recipes.Position) recipes.Diagnostic {
 	severity, message := recipes.Warning, "to be confirmed since the port: "+q.Message
 	if q.MustFix {
-		severity, message = c.severity[ruleQuestion], "open since the port: "+q.Message
+		severity, message = c.severity[ruleQuestion], openPrefix+q.Message
 	}
 	fix := ""
 	if q.ID != "" {
@@ -67,5 +78,9 @@ func (c *checker) question(q Question) recipes.Diagnostic {
 	if q.InWorkload && c.w != nil {
 		return c.w.Diag(severity, q.Path, message, fix)
 	}
-	return c.r.Diag(severity, q.Path, message, fix)
+	d := c.r.Diag(severity, q.Path, message, fix)
+	if p, ok := places[q.Path]; ok {
+		d.Line, d.Column, d.Path = p.Line, p.Column, p.Path
+	}
+	return d
 }

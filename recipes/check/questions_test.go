@@ -46,16 +46,19 @@ func TestQuestions(t *testing.T) {
 			[]Question{
 				question(true, true, "max_tokens"), question(false, true, "concurrencies"),
 				question(true, false, "resources.gpus_per_node"), question(true, false, ""),
+				question(false, false, "backend.trtllm_config.decode.tensor_parallel_size"),
 			},
 			"/ap/t.jsonl",
 			[]string{
 				"r.yaml:1 error port-question : open since the port: about ; " + byAnswer,
 				"r.yaml:5 error port-question resources.gpus_per_node: open since the port: about resources.gpus_per_node; " +
 					orByChange,
+				"r.yaml:14 warning port-question backend.trtllm_config.decode.tensor_parallel_size: to be confirmed since the " +
+					"port: about backend.trtllm_config.decode.tensor_parallel_size; " + orByChange,
 				"w.yaml:1 error port-question max_tokens: open since the port: about max_tokens; " + orByChange,
 				"w.yaml:3 warning port-question concurrencies: to be confirmed since the port: about concurrencies; " + orByChange,
 			},
-			0, 3, "open since the port: about ",
+			0, 3, "about ",
 		},
 		"about a workload that is not there": {
 			[]Question{question(true, true, "seed"), {MustFix: true, Message: "the report is unreadable"}},
@@ -64,7 +67,7 @@ func TestQuestions(t *testing.T) {
 				"r.yaml:1 error port-question seed: open since the port: about seed; " + orByChange,
 				"r.yaml:1 error port-question : open since the port: the report is unreadable; ",
 			},
-			0, 2, "open since the port: about seed",
+			0, 2, "about seed",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
