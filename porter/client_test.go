@@ -145,6 +145,12 @@ func TestClientCommand(t *testing.T) {
 			rows: []string{"dropped option --concurrencies old 64 128 | question recipe:benchmark.concurrency#disagrees"},
 		},
 		{
+			name:   "levels that a variable names",
+			script: inShell("cd /lustre/client; " + strings.Replace(runClient, "64", "$N", 1)),
+			asked:  []string{`the client's command has --concurrencies "$N", which is no list of concurrency levels`},
+			rows:   []string{"dropped option --concurrencies old $N | question run#client levels $N"},
+		},
+		{
 			name:   "a directory with a variable is no path",
 			script: inShell("cd ${CLIENT_DIR}; " + runClient),
 			want:   map[string]string{"benchmark.agentperf_client_dir": "${CLIENT_DIR}"},

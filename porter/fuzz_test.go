@@ -54,6 +54,8 @@ func FuzzPort(f *testing.F) {
 	} {
 		f.Add(name, smallRun()[name])
 	}
+	f.Add(harness.JobLog, "Executing:srun  - A= start_worker GEN\n")
+	f.Add(harness.JobLog, "Executing:srun start_worker CTX 0 ''\n")
 	f.Add(harness.ClientConfig, "seed: [1]\ntrajectory_path: 3\n? a\n")
 	f.Fuzz(func(t *testing.T, name, text string) {
 		files := smallRun()

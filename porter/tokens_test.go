@@ -38,6 +38,11 @@ func TestTokensWithoutPlace(t *testing.T) {
 			"; launches: CTX 0, GEN 0", 4,
 		},
 		{
+			"levels that are none", all("e2e '64' true", "e2e '$N' true"),
+			[]string{`argument 6 of the start script (concurrency) is "$N", for which a recipe has no place`},
+			"; launches: CTX 0, GEN 0", 2,
+		},
+		{
 			"an argument more", all("none &>", "none patch.yaml &>"),
 			[]string{`argument 15 of the start script is ` +
 				`"patch.yaml", for`},

@@ -152,7 +152,7 @@ func (l *Launch) parseSrun(c Command, program int) bool {
 		return false
 	}
 	l.Command, l.Srun, l.Script = c, srun, program
-	l.parseOptions(c.Words[srun+1 : program])
+	rest := srun + 1 + l.parseOptions(c.Words[srun+1:program])
 	if l.Log = c.Output(); l.Log.Text == "" {
 		i := slices.IndexFunc(l.Flags, func(o Option) bool { return o.Name == "--output" })
 		if i >= 0 {
@@ -164,7 +164,7 @@ func (l *Launch) parseSrun(c Command, program int) bool {
 			l.export = slices.Insert(l.export, i, a.variable())
 		}
 	}
-	for _, w := range c.Words[srun+1 : program] { // env NAME=value … bash script
+	for _, w := range c.Words[rest:program] { // env NAME=value … bash script
 		if n := nameLen(w.Text); n > 0 && n < len(w.Text) && w.Text[n] == '=' {
 			l.env = append(l.env, newVar(w.Text, w.Offset))
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
 
-// parseOptions parses the flags of srun, short and long.
-func (l *Launch) parseOptions(words []Word) {
-	uses, _ := parseFlags(words)
+// parseOptions parses the flags of srun, short and long. It returns the index of the word after them.
+func (l *Launch) parseOptions(words []Word) int {
+	uses, rest := parseFlags(words)
 	perNode := 0 // tasks
 	for _, u := range uses {
 		o, asWritten := u.Option, u.asWritten
@@ -45,6 +45,7 @@ func (l *Launch) parseOptions(words []Word) {
 	if l.Tasks == 0 {
 		l.Tasks = perNode * max(l.Nodes, len(l.Hosts))
 	}
+	return rest
 }
 
 // flagUse is a flag in a command. It has its long name in Option, and that in the command in asWritten.

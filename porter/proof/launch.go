@@ -388,16 +388,19 @@ func (c *launchComparer) argument(t harness.Token) {
 
 // hasLevels reports whether the plan has all concurrency levels of a list.
 func (c *launchComparer) hasLevels(list string) bool {
-	levels := strings.FieldsFunc(list, func(r rune) bool { return strings.ContainsRune(" ,x[]", r) })
-	return len(levels) > 0 && !slices.ContainsFunc(levels, func(text string) bool {
-		n, err := strconv.Atoi(text)
-		return err != nil || !slices.ContainsFunc(c.plan.Phases, func(p plan.Phase) bool { return p.Concurrency == n })
+	levels := rules.Levels(list)
+	return len(levels) > 0 && !slices.ContainsFunc(levels, func(n int) bool {
+		return !slices.ContainsFunc(c.plan.Phases, func(p plan.Phase) bool { return p.Concurrency == n })
 	})
 }
 
 // model compares the old model of a worker with that of the plan.
 func (c *launchComparer) model(t harness.Token) {
 	const field = "model.path"
+	if t.Value == "" {
+		c.addDifference(dropped, "argument", "model", "", "", because("the argument is empty"))
+		return
+	}
 	now := ""
 	for _, m := range c.plan.Mounts {
 		if m.Source == field {

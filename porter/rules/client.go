@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -57,7 +58,12 @@ func runFate(c *harness.ClientCommand, t harness.ClientToken) Fate {
 	case harness.StartScript:
 		return managed(whyBenchStarts)
 	case harness.ProgramFlag:
-		if harness.IsBenchStepFlag(t.Name) && t.Name != "--concurrencies" {
+		switch {
+		case t.Name == "--concurrencies" && len(Levels(t.Value)) == 0:
+			text := safetext.Clip(t.Value, 60)
+			return ask("client levels "+text, fmt.Sprintf("the client's command has --concurrencies %q, which is no list of "+
+				"concurrency levels: check those of the recipe", text))
+		case t.Name != "--concurrencies" && harness.IsBenchStepFlag(t.Name):
 			return managed(whyBenchSets)
 		}
 	case harness.ExportWord, harness.Redirection:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
@@ -156,10 +157,23 @@ func ComparedArgument(l *harness.Launch, t harness.Token) int {
 		return ModelArgument
 	case w == l.Config:
 		return ConfigArgument
-	case t.Index == LevelsArgument && isUsualOrder(l):
+	case t.Index == LevelsArgument && isUsualOrder(l) && len(Levels(t.Value)) > 0:
 		return LevelsArgument
 	}
 	return -1
+}
+
+// Levels parses concurrency levels, such as "64 1010" or "64,1010". It returns nil for any other text.
+func Levels(list string) []int {
+	var out []int
+	for text := range strings.FieldsFuncSeq(list, func(r rune) bool { return strings.ContainsRune(" ,x[]", r) }) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return nil
+		}
+		out = append(out, n)
+	}
+	return out
 }
 
 // isUsualOrder reports whether the arguments of a worker are those of the known version of the script.
