@@ -64,7 +64,6 @@ type comparer struct {
 	configs  map[schema.Role]Line // comparison of engine configs, one per role
 	lines    []Line
 	current  Line // the launch that is being compared
-	what     string
 }
 
 // reason is why something differs. It is empty for a bug.
