@@ -69,11 +69,16 @@ func TestJourney(t *testing.T) {
 	first.Press("ctrl+r")
 	first.WaitFor("ready for slurm")
 	for _, words := range []string{
-		"CHECK", "CLUSTER", "partition batch: nodes ", "to start", "P P P P",
-		"D D D D", "BATCH SCRIPT",
+		"CHECK", "CLUSTER", "partition batch: nodes ", "to start", "BATCH SCRIPT",
 	} {
 		first.WaitFor(words) // a frame may arrive in parts
 	}
+	first.Press("down")
+	first.WaitFor("▸CLUSTER")
+	first.Press("down")
+	first.WaitFor("▸NODES")
+	first.WaitFor("P P P P")
+	first.WaitFor("D D D D")
 	first.Press("enter")
 	first.WaitFor("y / n") // a new dialog ignores keys for a moment
 	first.Press("y")
