@@ -6,10 +6,10 @@ PKG     := ./cmd/agentperf-tui
 # All packages: ./... would omit those below testdata.
 export PACKAGES := $(shell find . -name '*.go' -not -path './.*' -exec dirname {} + | sort -u)
 
-.PHONY: help build quick test golden lint bench demo dist clean
+.PHONY: help build quick test golden lint bench soak-fuzz demo dist clean
 
 help: ## list the targets
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
 
 build: ## build the static binary bin/agentperf-tui
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) $(PKG)
@@ -35,9 +35,11 @@ lint: ## check formatting, vet, staticcheck, lengths and go.mod
 	@! LC_ALL=C.UTF-8 grep -rnE --include='*.go' '.{121}' . || { echo "lines of more than 120 columns (a tab counts 1)"; exit 1; }
 	go mod tidy -diff
 
-bench: ## run benchmarks (output for benchstat), then long fuzz runs
+bench: ## run benchmarks (output for benchstat)
 	go test -run '^$$' -bench . -benchmem -count 6 -timeout 90m ./...
-	.ci/fuzz 10m
+
+soak-fuzz: ## look for inputs that break a parser; each fuzz target FUZZTIME long (1m)
+	.ci/fuzz $(or $(FUZZTIME),1m)
 
 demo: build ## run the whole pipeline on an embedded sample, about a minute
 	./$(BIN) demo --headless
