@@ -223,7 +223,7 @@ func TestNotARunDirectory(t *testing.T) {
 	var pe *ParentError
 	for _, dir := range []string{parent, filepath.Join(classDir, "15-tree")} {
 		if _, err := Port(t.Context(), dir, Options{}); !errors.As(err, &pe) || len(pe.Runs) < 2 ||
-			!strings.Contains(err.Error(), "give one of "+pe.Runs[0]) || problem.Of(err) != problem.HarnessRunNotFound {
+			!strings.Contains(err.Error(), "("+pe.Runs[0]) || problem.Of(err) != problem.HarnessRunNotFound {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}

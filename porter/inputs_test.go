@@ -267,6 +267,19 @@ func TestDirectoryErrors(t *testing.T) {
 		filepath.Base(pe.Runs[0]) != "c128" {
 		t.Errorf("parent: %v", err)
 	}
+	for n, want := range map[int]string{
+		1: "port p: is not a run directory, but contains one; give c0",
+		3: "port p: is not a run directory, but contains 3 (c0, c1, c2); give one of them, or pass --tree",
+		5: "port p: is not a run directory, but contains 5 (c0, c1, c2 and 2 more); give one of them, or pass --tree",
+	} {
+		err := &ParentError{Dir: "p"}
+		for i := range n {
+			err.Runs = append(err.Runs, fmt.Sprintf("c%d", i))
+		}
+		if err.Error() != want {
+			t.Errorf("%d runs: %v", n, err)
+		}
+	}
 	if _, err := Port(t.Context(), filepath.Dir(parent), Options{}); !errors.As(err, &pe) || len(pe.Runs) != 2 {
 		t.Errorf("grandparent: %v", err)
 	}

@@ -51,8 +51,16 @@ type ParentError struct {
 }
 
 func (e *ParentError) Error() string {
-	return fmt.Sprintf("port %s: is not a run directory, but contains %d of them; give one of %s, or pass --tree",
-		e.Dir, len(e.Runs), strings.Join(e.Runs, ", "))
+	const most = 3
+	names := strings.Join(e.Runs[:min(len(e.Runs), most)], ", ")
+	if len(e.Runs) == 1 {
+		return fmt.Sprintf("port %s: is not a run directory, but contains one; give %s", e.Dir, names)
+	}
+	if n := len(e.Runs) - most; n > 0 {
+		names += fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("port %s: is not a run directory, but contains %d (%s); give one of them, or pass --tree",
+		e.Dir, len(e.Runs), names)
 }
 
 // Unwrap gives the error its id.

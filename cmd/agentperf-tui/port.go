@@ -34,8 +34,13 @@ client, and a report that names the artifact and line of every field. A value th
 can't be found becomes a question. The report accounts for each token of the old launch
 lines and of the client's command.
 
-With --tree, port every run directory below ROOT to a directory of its own below
---out-dir. Runs that were ported before from the same inputs are skipped.`,
+An answers file maps question ids, which the report shows in brackets, to values:
+
+  recipe:resources.gpu_type: gb300
+  recipe:benchmark.agentperf_client_dir#readable: {accepted: true}
+
+With --tree, port every run directory below a directory, each to a directory of its own
+below --out-dir. Runs that were ported before from the same inputs are skipped.`,
 		Example: `  agentperf-tui port results/bm_dsv4/c1010 --out r.yaml --workload-out w.yaml
   agentperf-tui port results/bm_dsv4/c1010 --out r.yaml --workload-out w.yaml --answers answers.yaml
   agentperf-tui port --tree results --out-dir ported`,
@@ -66,13 +71,28 @@ With --tree, port every run directory below ROOT to a directory of its own below
 			opt := tree.Options{Options: f.opt, OutDir: *outDir, Force: f.force, Program: version}
 			return a.portTree(cmd.Context(), *root, opt, f.strict)
 		case !single:
-			return badInput(problem.New(problem.Usage,
-				"port: give a run directory with --out and --workload-out, or --tree with --out-dir"))
+			return badInput(problem.New(problem.Usage, portUsage(args, *root, *outDir)))
 		}
 		f.opt.RecipeOut, f.opt.WorkloadOut = *out, *workload
 		return a.portOne(cmd.Context(), args[0], f)
 	}
 	return cmd
+}
+
+// portUsage says what is wrong with a combination of run directory and flags.
+func portUsage(args []string, root, outDir string) string {
+	switch {
+	case root != "" && outDir == "":
+		return "port --tree " + root + ": --out-dir is missing; name the directory to write to"
+	case root != "":
+		return "port --tree " + root + ": the files are written below --out-dir; leave out the run directory, " +
+			"--out and --workload-out"
+	case len(args) == 0:
+		return "port: no run directory; give one with --out and --workload-out, or pass --tree with --out-dir"
+	case outDir != "":
+		return "port " + args[0] + ": --out-dir belongs to --tree; name the files to write with --out and --workload-out"
+	}
+	return "port " + args[0] + ": name the files to write with both --out and --workload-out"
 }
 
 // read parses the flags that are given as text.

@@ -158,19 +158,28 @@ func TestPortTree(t *testing.T) {
 		t.Errorf("edited recipe of a changed run:\n%s", text)
 	}
 	mustRun(t, 1, append(args, "--force", "--strict")...) // the changed run has open questions
-	for _, bad := range [][]string{
-		{"port"},
-		{"port", sampleRun, "--tree", root},
-		{"port", "--tree", root},
-		{"port", "--tree", filepath.Join(root, "no"), "--out-dir", out},
-	} {
-		mustRun(t, 2, bad...)
-	}
+	mustRun(t, 2, "port", "--tree", filepath.Join(root, "no"), "--out-dir", out)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if code, _, errs := inProcess(ctx, append(args, "--force")...); code != 1 ||
 		!strings.Contains(errs, "context canceled") {
 		t.Errorf("cancelled: exit code %d, %s", code, errs)
+	}
+}
+
+// The error about a combination of flags says which of them is missing or does not belong there.
+func TestPortUsage(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{
+		"port: no run directory;":                             nil,
+		"port c8: name the files to write with both --out":    {"c8", "--workload-out", "w.yaml"},
+		"port c8: --out-dir belongs to --tree;":               {"c8", "--out-dir", "o"},
+		"port --tree r: --out-dir is missing;":                {"--tree", "r"},
+		"port --tree r: the files are written below --out-di": {"--tree", "r", "--out-dir", "o", "--out", "r.yaml"},
+	} {
+		if _, errs := mustRun(t, 2, append([]string{"port"}, args...)...); !strings.Contains(errs, want) {
+			t.Errorf("%v: %q is not in %s", args, want, errs)
+		}
 	}
 }
 
