@@ -38,7 +38,7 @@ func (p *porting) cpuBind() {
 		p.setRecipe(base, boolean(false),
 			inferred("no prefill worker's log shows taskset -c", "in the first 4 MiB of each", pinning.Logs...))
 		if n := len(p.run.Launches.Workers[schema.Prefill]); n > len(pinning.Logs) {
-			p.ask(Note, Recipe, base, "logs", nil, "only %d of %d prefill workers have a log", len(pinning.Logs), n)
+			p.ask(Note, Recipe, base, "logs", nil, "logs of only %d of %d prefill workers found", len(pinning.Logs), n)
 		}
 	default:
 		p.setRecipe(base, boolean(false), placeholder("no prefill worker's log found"))

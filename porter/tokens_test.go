@@ -32,8 +32,8 @@ func TestTokensWithoutPlace(t *testing.T) {
 		{
 			"a mode and other values than usual", all("e2e '64' true", "gen_only '64' false"),
 			[]string{
-				`argument 5 of the start script (benchmark mode) is "gen_only", but "e2e" in a plain run`,
-				`argument 7 of the start script is "false", but "true" in a plain run`,
+				`argument 5 of the start script (benchmark mode) is "gen_only", not the usual "e2e"`,
+				`argument 7 of the start script is "false", not the usual "true"`,
 			},
 			"; launches: CTX 0, GEN 0", 4,
 		},

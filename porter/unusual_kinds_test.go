@@ -83,8 +83,8 @@ func TestUnusualLaunches(t *testing.T) {
 				d.replace("job.log", `' none none &>`, "' 'nsys profile --trace=cuda' overlay.yaml &>")
 			},
 			asked: []string{
-				"must-fix run#argument 5 ctx_only: argument 5 of the start script (benchmark mode) is \"ctx_only\", but \"e2e\"",
-				"confirm run#argument 7 false: …, but \"true\" in a plain run…launches: CTX 0-4, GEN 0",
+				"must-fix run#argument 5 ctx_only: …(benchmark mode) is \"ctx_only\", not the usual \"e2e\"",
+				"confirm run#argument 7 false: …, not the usual \"true\"…launches: CTX 0-4, GEN 0",
 				"confirm run#argument 9 true: ", "confirm run#argument 10 5-25: ", "confirm run#argument 14 overlay.yaml: ",
 				"confirm run#argument 13 nsys profile --trace=cuda: argument 13 of the start script is \"nsys profile",
 			},

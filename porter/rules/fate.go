@@ -32,7 +32,8 @@ const (
 	whyShell  = "an option of the old shell"
 	whyRunner = "affects only how the old launcher ran srun"
 	whyUsual  = "the usual value of the harness; the new job has no such switch"
-	noPlace   = ", for which a recipe has no place: check what it does, and add it by hand if it matters"
+	noPlace   = ", for which a recipe has no place" + byHand
+	byHand    = ": check what it does, and add it by hand if it matters"
 )
 
 // startScripts are the scripts of the harness that start dynamo's servers.
@@ -210,7 +211,8 @@ func argumentFate(l *harness.Launch, t harness.Token) Fate {
 		return ask("arguments "+unknownArguments(l), "the start script has other arguments than the known version of it: "+
 			unknownArguments(l)+noPlace)
 	case known.usual != "":
-		f := ask(topic, fmt.Sprintf("%s is %q, but %q in a plain run%s", name, value, known.usual, noPlace))
+		f := ask(topic, fmt.Sprintf("%s is %q, not the usual %q; a recipe has no place for it%s",
+			name, value, known.usual, byHand))
 		f.Urgent = known.name != ""
 		return f
 	}
