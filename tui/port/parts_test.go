@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/agentperf/agentperf-tui/porter"
+	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/tui/ui"
 )
 
@@ -107,10 +108,11 @@ func TestQuestionsAreNotCut(t *testing.T) {
 				t.Fatalf("%v: question %s is not visible", size, here.ID)
 			}
 			after := len(q.block(ui.Theme{}, q.cursor)) - q.skip - q.h
-			if note := q.hiddenLines(); (note != "") != (after > 0) ||
+			if note := q.hidden(nil); strings.HasSuffix(note, "line") != (after == 1) ||
 				after > 1 && note != fmt.Sprintf("↓ %d more lines", after) {
 				t.Errorf("%v: %q with %d lines below", size, note, after)
 			}
+			checkWhole(t, &q, of)
 			before, skip := q.cursor, q.skip
 			q.move(1)
 			last = q.cursor == before && q.skip == skip
@@ -128,6 +130,56 @@ func TestQuestionsAreNotCut(t *testing.T) {
 		if q.cursor != 0 || q.skip != 0 {
 			t.Errorf("%v: not back at the first question: %d, line %d", size, q.cursor, q.skip)
 		}
+	}
+}
+
+// A question being answered that is higher than its space says how many lines are not shown, and the
+// questions below it are whole or not shown at all.
+func TestAnsweredQuestionIsHigherThanItsSpace(t *testing.T) {
+	t.Parallel()
+	v := testResult()
+	long := porter.Todo{ID: "n", Kind: porter.MustFix, File: porter.Recipe, Path: "gpu", Message: "choose", Details: []string{
+		"one", "two", "three", "four",
+	}}
+	q := questions{w: 80}
+	q.setResult(v)
+	a := &answer{question: long, preview: "3"}
+	for h, want := range map[int]string{4: "3 more lines", 6: "1 more line", 7: "", 8: ""} {
+		q.h = h
+		if got := q.hidden(a); got != want {
+			t.Errorf("height %d: %q, want %q", h, got, want)
+		}
+		shown := q.view(ui.NewTheme(true), a)
+		if strings.Contains(shown, "four") != (want == "") || strings.Contains(shown, "which?") != (h == 8) {
+			t.Errorf("height %d:\n%s", h, shown)
+		}
+	}
+}
+
+func TestFactsCountNodes(t *testing.T) {
+	t.Parallel()
+	for nodes, want := range map[int]string{1: "1 node", 2: "2 nodes"} {
+		r := &recipes.Recipe{}
+		r.Agg.Nodes = nodes
+		if got := recipeFacts(r)[0]; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// checkWhole checks that the other questions in the list are whole and that the note counts those below.
+func checkWhole(t *testing.T, q *questions, of []int) {
+	t.Helper()
+	for i := of[0]; i <= of[len(of)-1]; i++ {
+		n := len(slices.DeleteFunc(slices.Clone(of), func(at int) bool { return at != i }))
+		if want := min(len(q.block(ui.Theme{}, i)), q.h); n != want {
+			t.Errorf("%dx%d: %d of %d lines of question %d are shown", q.w, q.h, n, want, i)
+		}
+	}
+	below := len(q.todos) - 1 - of[len(of)-1]
+	if note := q.hidden(nil); !strings.Contains(note, "line") && (note != "") != (below > 0) ||
+		note != "" && !strings.Contains(note, "line") && note != fmt.Sprintf("↓ %d more", below) {
+		t.Errorf("%dx%d: %q with %d questions below", q.w, q.h, note, below)
 	}
 }
 

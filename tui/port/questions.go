@@ -73,35 +73,58 @@ func (q *questions) neededLines(limit int) int {
 	return min(n, limit)
 }
 
-// visible returns the lines that the list shows, and the index of the question on each line. The
-// selected question is whole, unless it is higher than the list.
+// visible returns the lines that the list shows, and the index of the question on each line. Questions
+// are whole; only a selected one that is higher than the list is cut, and scrolls.
 func (q *questions) visible(th ui.Theme) (lines []string, of []int) {
-	var top, selected int // first visible line, lines of the selected question
-	from := max(q.cursor-q.h, 0)
-	for i := from; i < min(q.cursor+q.h+1, len(q.todos)); i++ {
-		block := q.block(th, i)
-		if i == q.cursor {
-			top, selected = len(lines), len(block)
+	block := q.block(th, q.cursor)
+	skip := max(min(q.skip, len(block)-q.h), 0)
+	lines = block[skip:min(skip+q.h, len(block))]
+	of = slices.Repeat([]int{q.cursor}, len(lines))
+	add := func(i, at int) bool {
+		if i < 0 || i >= len(q.todos) {
+			return false
 		}
-		lines, of = append(lines, block...), append(of, slices.Repeat([]int{i}, len(block))...)
+		block := q.block(th, i)
+		if len(lines)+len(block) > q.h {
+			return false
+		}
+		lines = slices.Insert(lines, at, block...)
+		of = slices.Insert(of, at, slices.Repeat([]int{i}, len(block))...)
+		return true
 	}
-	if selected >= q.h {
-		top += max(min(q.skip, selected-q.h), 0)
-	} else {
-		top = max(min(top-(q.h-selected)/2, len(lines)-q.h), 0)
+	above, below := q.cursor-1, q.cursor+1
+	for up, down := true, true; up || down; {
+		if up = up && add(above, 0); up {
+			above--
+		}
+		if down = down && add(below, len(lines)); down {
+			below++
+		}
 	}
-	end := min(top+q.h, len(lines))
-	return lines[top:end], of[top:end]
+	return lines, of
 }
 
-// hiddenLines returns a note about the lines of the selected question that are below the list.
-func (q *questions) hiddenLines() string {
-	n := len(q.block(ui.Theme{}, q.cursor)) - q.h - q.skip
-	if !q.focused || n <= 0 {
-		return ""
+// hidden returns a note about what is below the list: lines of the selected question, or of the one
+// being answered, or other questions.
+func (q *questions) hidden(a *answer) string {
+	if a != nil {
+		n := len(questionRows(ui.Theme{}, a.question, true, q.w)) - q.answeredRows()
+		if n <= 0 {
+			return ""
+		}
+		return ui.Plural(n, "more line")
 	}
-	return "↓ " + ui.Plural(n, "more line")
+	if n := len(q.block(ui.Theme{}, q.cursor)) - q.h - q.skip; n > 0 {
+		return "↓ " + ui.Plural(n, "more line")
+	}
+	if _, of := q.visible(ui.Theme{}); len(of) > 0 && of[len(of)-1] < len(q.todos)-1 {
+		return fmt.Sprintf("↓ %d more", len(q.todos)-1-of[len(of)-1])
+	}
+	return ""
 }
+
+// answeredRows returns the number of lines for the question being answered.
+func (q *questions) answeredRows() int { return max(q.h-answerLines, 1) }
 
 // rowDistance returns the number of questions from the cursor to line y of the list.
 func (q *questions) rowDistance(y int) int {
@@ -121,12 +144,17 @@ func (q *questions) view(th ui.Theme, a *answer) string {
 		return ui.Box(strings.Join(lines, "\n"), q.w, q.h)
 	}
 	rows := questionRows(th, a.question, true, q.w) // the answered question is first
-	rows = rows[:min(len(rows), max(q.h-answerLines, 1))]
+	rows = rows[:min(len(rows), q.answeredRows())]
 	rows = append(rows, a.rows(th, q.w, q.h-len(rows))...)
-	for i := min(q.cursor, len(q.todos)); i < len(q.todos) && len(rows) < q.h; i++ {
-		if t := q.todos[i]; t.ID != a.question.ID {
-			rows = append(rows, questionRows(th, t, false, q.w)...)
+	for _, t := range q.todos[min(q.cursor, len(q.todos)):] {
+		if t.ID == a.question.ID {
+			continue
 		}
+		other := questionRows(th, t, false, q.w)
+		if len(rows)+len(other) > q.h {
+			break
+		}
+		rows = append(rows, other...)
 	}
 	return ui.Box(strings.Join(rows, "\n"), q.w, q.h)
 }

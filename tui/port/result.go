@@ -118,7 +118,7 @@ func recipeFacts(r *recipes.Recipe) []string {
 	for _, role := range r.Roles() {
 		add(role.Workers, role.Name.Layout1Name())
 	}
-	nodes := fmt.Sprintf("%d nodes", r.WorkerNodes())
+	nodes := ui.Plural(r.WorkerNodes(), "node")
 	if r.GPUType != "" {
 		nodes += fmt.Sprintf(" × %d %s", r.GPUsPerNode, r.GPUType)
 	}

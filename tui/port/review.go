@@ -264,8 +264,8 @@ func (r *review) view(th ui.Theme) string {
 	}
 	title := r.questions.title(th, r.porting.running != nil)
 	more := ""
-	if r.answer == nil && r.datasetRoot == nil {
-		more = th.Paint(ui.Muted, r.questions.hiddenLines())
+	if r.datasetRoot == nil && b.questions.h > 0 {
+		more = th.Paint(ui.Muted, r.questions.hidden(r.answer))
 	}
 	parts = append(parts, th.TitledRule(title, more, r.w))
 	if b.questions.h > 0 {
