@@ -138,9 +138,10 @@ func TestQuestionsAreNotCut(t *testing.T) {
 func TestAnsweredQuestionIsHigherThanItsSpace(t *testing.T) {
 	t.Parallel()
 	v := testResult()
-	long := porter.Todo{ID: "n", Kind: porter.MustFix, File: porter.Recipe, Path: "gpu", Message: "choose", Details: []string{
-		"one", "two", "three", "four",
-	}}
+	long := porter.Todo{
+		ID: "n", Kind: porter.MustFix, File: porter.Recipe, Path: "gpu", Message: "choose",
+		Details: []string{"one", "two", "three", "four"},
+	}
 	q := questions{w: 80}
 	q.setResult(v)
 	a := &answer{question: long, preview: "3"}
