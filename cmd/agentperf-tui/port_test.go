@@ -176,6 +176,7 @@ func TestPortUsage(t *testing.T) {
 		"port c8: --out-dir belongs to --tree;":               {"c8", "--out-dir", "o"},
 		"port --tree r: --out-dir is missing;":                {"--tree", "r"},
 		"port --tree r: the files are written below --out-di": {"--tree", "r", "--out-dir", "o", "--out", "r.yaml"},
+		"leave out the run directory,":                        {"c8", "--tree", "r", "--out-dir", "o"},
 	} {
 		if _, errs := mustRun(t, 2, append([]string{"port"}, args...)...); !strings.Contains(errs, want) {
 			t.Errorf("%v: %q is not in %s", args, want, errs)
