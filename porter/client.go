@@ -1,14 +1,12 @@
 package porter
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
-	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 const clientEnv = "benchmark.env"
@@ -75,13 +73,6 @@ func (p *porting) clientFlags() {
 	}
 	p.setRecipeEntry(clientEnv, variable, quoted(strings.Join(client.Flags, " ")),
 		translated("flags of the old client command", "the bench step sets the other flags", client.FlagsAt))
-	for _, t := range client.Tokens() {
-		if isExtra := t.Part == harness.ProgramFlag || t.Part == harness.Argument; isExtra && client.IsRun(t.Command) &&
-			secret.Is(strings.TrimLeft(t.Name, "-"), t.Value) {
-			p.ask(Confirm, Recipe, clientEnv+"."+variable, "secret", evidence(client.FlagsAt), "the client's %s %s",
-				cmp.Or(safetext.Clip(t.Name, 60), "argument"), looksSecret)
-		}
-	}
 }
 
 // clientMounts returns the mounts of the client that the servers did not have, and those of them that

@@ -133,7 +133,7 @@ func TestClientCommand(t *testing.T) {
 			script: inShell("cd /lustre/client; " + runClient + ` --api-key sk-Abc123 --tag "a b"`),
 			asked: []string{
 				`the client's argument "a b" can't be passed on`,
-				"the client's --api-key looks like a secret and is now in the recipe and the report",
+				"looks like a secret and is now in the recipe and the report",
 			},
 			rows: []string{"dropped option --tag=a b | question recipe:benchmark.env.AGENTPERF_EXTRA_ARGS#spaces"},
 		},

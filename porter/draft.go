@@ -10,6 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 // draft collects the fields and questions of a port.
@@ -71,6 +72,7 @@ func (d *draft) setField(file File, base string, sub []*yaml.Node, node *yaml.No
 		File: file, base: base, sub: sub, node: node, Path: yamldoc.Join(base, sub),
 		Class: o.class, Rule: o.rule, Why: o.why, Evidence: o.evidence,
 	}
+	d.askSecret(f)
 	if a, ok := d.answers.use(f.File, f.Path); ok {
 		for _, part := range f.withAnswer(a) {
 			d.addField(part)
@@ -154,7 +156,10 @@ const maxEvidence = 16
 
 // addTodo adds a question, unless the same question was asked before.
 func (d *draft) addTodo(topic string, t Todo) {
-	t.Message = safetext.Clip(t.Message, 400)
+	t.Message = safetext.Clip(secret.RedactText(t.Message), 400)
+	for i := range t.Details {
+		t.Details[i] = secret.RedactText(t.Details[i])
+	}
 	id := questionID(t.File, t.Path, topic)
 	t.ID = id
 	for n := 2; ; n++ {

@@ -51,8 +51,6 @@ func (e *environment) fields(vars []harness.Var) {
 	}
 }
 
-const looksSecret = "looks like a secret and is now in the recipe and the report: remove it before you share them"
-
 // askValue asks about the value of a variable. Processes with the same value share a question.
 func (e *environment) askValue(path, text string, v harness.Var) {
 	ask := func(kind TodoKind, topic, message string) {
@@ -66,9 +64,6 @@ func (e *environment) askValue(path, text string, v harness.Var) {
 	if v.UnquotedSpace {
 		ask(Confirm, "space",
 			"the value contains an unquoted space in the launch line: confirm that it is part of the value")
-	}
-	if secret.Is(v.Name, text) {
-		ask(Confirm, "secret", looksSecret)
 	}
 	e.askPath(path, text, v.At)
 	e.askVariable(path, text, v.At)

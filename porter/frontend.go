@@ -146,9 +146,6 @@ func (f *frontend) launchArgs() {
 		case len(t.Words) > 1 || strings.Contains(t.Words[0], "="):
 			text, from := f.rewritePath(t.Value, ev)
 			f.setArg(name, quoted(text), from)
-			if secret.Is(name, text) {
-				f.ask(Confirm, Recipe, path, "secret", evidence(ev), looksSecret)
-			}
 		default:
 			f.setArg(name, boolean(true), copied(ev))
 		}

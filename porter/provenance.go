@@ -56,6 +56,23 @@ func nonNil[T any](s []T) []T { return append(make([]T, 0, len(s)), s...) }
 // ProvenanceJSON returns the report as JSON with one row per line, so that reports can be compared
 // line by line.
 func (r *Result) ProvenanceJSON() ([]byte, error) {
+	p, err := r.provenanceWithTexts()
+	if err != nil {
+		return nil, err
+	}
+	return p.json()
+}
+
+// ShownJSON returns the report as JSON for display: like [Result.ProvenanceJSON], but without secrets.
+func (r *Result) ShownJSON() ([]byte, error) {
+	p, err := r.provenanceWithTexts()
+	if err != nil {
+		return nil, err
+	}
+	return p.redacted().json()
+}
+
+func (r *Result) provenanceWithTexts() (*Provenance, error) {
 	p := r.provenance()
 	recipe, err := r.RecipeYAML()
 	if err != nil {
@@ -65,6 +82,11 @@ func (r *Result) ProvenanceJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.Texts = map[File]string{Recipe: string(recipe), Workload: string(workload)}
+	return p, nil
+}
+
+func (p *Provenance) json() ([]byte, error) {
 	w := jsonRows{}
 	w.out.Grow(1024 * (len(p.Fields) + 1))
 	w.value("{", "version", p.Version)
@@ -77,10 +99,10 @@ func (r *Result) ProvenanceJSON() ([]byte, error) {
 	w.value(",", "proof", p.Proof)
 	rows(&w, "todos", p.Todos)
 	rows(&w, "answers", p.Answers)
-	w.value(",", "texts", map[File]string{Recipe: string(recipe), Workload: string(workload)})
+	w.value(",", "texts", p.Texts)
 	w.out.WriteString("\n}\n")
 	if w.err != nil {
-		return nil, fmt.Errorf("write port report of %s: %w", r.Source, w.err)
+		return nil, fmt.Errorf("write port report of %s: %w", p.Source, w.err)
 	}
 	return w.out.Bytes(), nil
 }

@@ -1,8 +1,11 @@
 package porter
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
 	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
@@ -27,17 +30,39 @@ func redactEvidence(e Evidence) Evidence {
 }
 
 func redactAll(evs []Evidence) []Evidence {
-	out := make([]Evidence, len(evs))
-	for i, e := range evs {
-		out[i] = redactEvidence(e)
+	return mapped(evs, redactEvidence)
+}
+
+// redacted returns a copy for display.
+func (p *Provenance) redacted() *Provenance {
+	out := *p
+	out.Fields, out.Dropped = mapped(p.Fields, redactField), mapped(p.Dropped, redactDropped)
+	out.Todos, out.Answers = mapped(p.Todos, redactTodo), mapped(p.Answers, redactAnswer)
+	out.Texts = map[File]string{}
+	for file, text := range p.Texts {
+		out.Texts[file] = secret.RedactYAML(text)
+	}
+	return &out
+}
+
+func mapped[T any](list []T, f func(T) T) []T {
+	out := make([]T, len(list))
+	for i, x := range list {
+		out[i] = f(x)
 	}
 	return out
 }
 
+// isConstant reports whether the port itself chose a value, such as api_key: dummy.
+func isConstant(f Field) bool { return f.Class == Default && f.Rule == "fixed" }
+
+func unquoted(s string) string { return strings.Trim(s, `"'`) }
+
 func redactField(f Field) Field {
-	isFixed := f.Class == Default && f.Rule == "fixed" // such as api_key: dummy
-	if !isFixed && secret.Is(lastKey(f.Path), strings.Trim(f.Value, `"'`)) {
+	if !isConstant(f) && secret.Is(lastKey(f.Path), unquoted(f.Value)) {
 		f.Value = secret.Hidden
+	} else {
+		f.Value = secret.RedactText(f.Value)
 	}
 	f.Evidence = redactAll(f.Evidence)
 	return f
@@ -50,6 +75,11 @@ func redactDropped(d Dropped) Dropped {
 
 func redactTodo(t Todo) Todo {
 	t.Evidence = redactAll(t.Evidence)
+	_, path := questionField(t.ID)
+	t.Candidates = slices.Clone(t.Candidates)
+	for i, c := range t.Candidates {
+		t.Candidates[i].Value = secret.Redact(lastKey(path), c.Value)
+	}
 	return t
 }
 
@@ -57,4 +87,20 @@ func redactAnswer(a Answer) Answer {
 	_, path := questionField(a.ID)
 	a.Value = secret.Redact(lastKey(path), a.Value)
 	return a
+}
+
+// askSecret asks about a secret that is written. Fields with the same key and value share a question.
+func (d *draft) askSecret(f Field) {
+	f.Value = yamldoc.Text(f.node)
+	if isConstant(f) || redactField(f).Value == f.Value {
+		return
+	}
+	what := "looks like a secret"
+	if !secret.Is(lastKey(f.Path), unquoted(f.Value)) {
+		what = "contains what looks like a secret"
+	}
+	d.askOnce("secret "+lastKey(f.Path)+"="+f.Value, "secret", Todo{
+		Kind: Confirm, File: f.File, Path: f.Path, Evidence: f.Evidence,
+		Message: fmt.Sprintf("%s and is now in the %s and the report: remove it before you share them", what, f.File),
+	})
 }

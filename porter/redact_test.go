@@ -14,7 +14,10 @@ import (
 func TestSecretsAreHidden(t *testing.T) {
 	t.Parallel()
 	files := smallRun()
-	const env = "WANDB_KEY=sesame1 GITHUB_PAT=ghp_sesame2 TLLM_DISAGG_GEN_PRIORITIZE_FIRST_TOKEN=1 MAX_TOKENS=many " +
+	files[harness.GENConfig] += "store: {api_key: sesame15, url: 's3://u:sesame16@h/x'}\n"
+	files[harness.ClientLog] = "0:   Base URL: http://u:sesame17@n1:8333/v1\n" + smallBanner
+	const env = "PROXY=http://u:sesame18@h:1 WANDB_KEY=sesame1 GITHUB_PAT=ghp_sesame2 MAX_TOKENS=many " +
+		"TLLM_DISAGG_GEN_PRIORITIZE_FIRST_TOKEN=1 " +
 		"DYN_TOKENIZER=fast HF_TOKEN=0 X_CACHE_KEY=block"
 	files[harness.JobParams] += "DYNAMO_JOB_ENV='OTHER_TOKEN=sesame3'\n"
 	files[harness.JobLog] = jobLog(
@@ -27,7 +30,7 @@ func TestSecretsAreHidden(t *testing.T) {
 		strings.Replace(frontendLine("n1", ",ETCD_PASSWORD=sesame10"), "frontend n1 8333", "etcd n1 2379", 1),
 	)
 	files[harness.ClientScript] = "srun bash -c 'export CLIENT_SECRET=sesame11; cd /lustre/client; uv run python " +
-		"agentperf/run.py --concurrencies 64 --api-key sk-Sesame12'\n"
+		"agentperf/run.py --concurrencies 64 --api-key sk-Sesame12 --push http://u:sesame19@h --password=sesame20'\n"
 	dir := lay(t, files)
 	r := port(t, dir, Options{Answers: []Answer{{ID: "recipe:backend.decode_environment.NEW_TOKEN", Value: "sesame13"}}})
 	const key = "recipe:backend.prefill_environment.WANDB_KEY"
@@ -37,12 +40,17 @@ func TestSecretsAreHidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	shown, err := r.ShownJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
 	proof, err := json.Marshal(r.Proof)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"report": r.ProvenanceText(), "proof": string(proof), "comparison": diff.Text("a", "b"), "comparison as " +
+		"report": r.ProvenanceText(), "report as JSON": string(shown), "proof": string(proof),
+		"comparison": diff.Text("a", "b"), "comparison as " +
 			"JSON": string(rows),
 	} {
 		for line := range strings.Lines(text) {
@@ -64,15 +72,15 @@ func TestSecretsAreHidden(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"sesame1", "ghp_sesame2", "sesame4,sesame4b", "sesame5", "sesame11", "sk-Sesame12", "sesame13",
+		"sesame1", "ghp_sesame2", "sesame4,sesame4b", "sesame5", "sesame11", "sk-Sesame12", "sesame13", "sesame15",
+		"sesame16", "sesame18", "sesame19", "sesame20",
 	} {
 		if !strings.Contains(recipe, want) {
 			t.Errorf("the recipe lost %s", want)
 		}
 	}
-	if n := len(questionsAbout(r, "looks like a secret")); n != 6 {
+	if n := len(questionsAbout(r, "looks like a secret")); n != 9 {
 		t.Errorf("%d questions about secrets, want one each about WANDB_KEY, GITHUB_PAT, API_KEYS, --hf-token, "+
-			"CLIENT_SECRET and "+
-			"--api-key", n)
+			"CLIENT_SECRET, AGENTPERF_EXTRA_ARGS, PROXY, api_key and url", n)
 	}
 }

@@ -30,7 +30,7 @@ func Join(path, key string) string {
 // contains none. Nothing expands them in a recipe.
 func ShellVariable(text string) string { return shellVariable.FindString(text) }
 
-var shellVariable = regexp.MustCompile(`\$(?:\{[^}]*\}?|\([^)]*\)?|[A-Za-z_]\w*)`)
+var shellVariable = regexp.MustCompile("\\$(?:\\{[^}]*\\}?|\\([^)]*\\)?|[A-Za-z_]\\w*|[0-9@*])|`[^`]*`")
 
 // ContainerPathProblem tells why a text can't be a path in a container; it returns an empty text for a path.
 func ContainerPathProblem(path string) string {

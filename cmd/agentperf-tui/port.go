@@ -141,7 +141,7 @@ func (a *app) portOne(ctx context.Context, dir string, f *portFlags) error {
 func (a *app) portReport(r *porter.Result, recipe, workload string) error {
 	a.notes(r.Notices)
 	if a.json {
-		doc, err := r.ProvenanceJSON()
+		doc, err := r.ShownJSON()
 		if err != nil {
 			return err
 		}

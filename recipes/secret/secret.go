@@ -16,13 +16,15 @@ var lastWords = []string{
 
 // isSetting reports whether a name is that of a known setting, although its last word marks a secret.
 func isSetting(name string) bool {
-	return name == "MAX_TOKENS" || strings.HasSuffix(name, "_MAX_TOKENS") || strings.HasSuffix(name, "_FIRST_TOKEN") ||
+	return name == "MAX_TOKENS" || strings.HasSuffix(name, "_MAX_TOKENS") || strings.HasSuffix(name, "NUM_TOKENS") ||
+		strings.HasSuffix(name, "_FIRST_TOKEN") ||
 		strings.HasSuffix(name, "_PER_TOKEN") ||
 		strings.HasSuffix(name, "_CACHE_KEY") || strings.HasPrefix(name, "DYN_TOKENIZER")
 }
 
-// notSecret matches values that are no secrets whatever their name is: switches and plain numbers.
-var notSecret = regexp.MustCompile(`^(?i:true|false|[+-]?\d+(?:\.\d+)?)?$`)
+// notSecret matches values that are no secrets whatever their name is: switches, null and numbers.
+var notSecret = regexp.MustCompile(
+	`^(?i:true|false|yes|no|on|off|null|none|~|[+-]?\d[\d_]*(?:\.\d*)?(?:e[+-]?\d{1,3})?|0[xo][0-9a-f]{1,8})?$`)
 
 // shapes match values that are secrets whatever their name is. The first group, where there is one, is
 // the part after a prefix that also begins other words, such as hf_transfer.
@@ -30,6 +32,28 @@ var shapes = []*regexp.Regexp{
 	regexp.MustCompile(`\b(?:gh[opsur]_[0-9A-Za-z]|github_pat_|glpat-|xox[abeprs]-|nvapi-|(?:AKIA|ASIA)[0-9A-Z]{12})`),
 	regexp.MustCompile(`(?:^|[\s"'=:,@])(?:hf_|sk-)([0-9A-Za-z_-]+)`),
 }
+
+// carriers match texts that contain a secret, which is a group: the password in a URL, the key in its query,
+// and the value in the header of a request.
+var carriers = []*regexp.Regexp{
+	regexp.MustCompile(`://[^\s/"'@:]*:([^\s/"']+)@`),
+	regexp.MustCompile(`(?i)[?&][\w-]*(?:key|token|secret|password|signature)=([^\s&"']+)`),
+	regexp.MustCompile(`(?i)\bauthorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([^\s"']+)`),
+	regexp.MustCompile(`\bBearer\s+([\w.~+/=-]*\d[\w.~+/=-]*)`),
+	regexp.MustCompile(`(?i)\bx-(?:[a-z]+-)*(?:key|token)\s*:\s*([^\s"']+)`),
+}
+
+// mayCarry is a quick test that rules out most texts that no carrier matches.
+func mayCarry(s string) bool {
+	if i := strings.Index(s, "://"); i >= 0 && strings.ContainsAny(s[i:], "@?") {
+		return true
+	}
+	return strings.Contains(s, "earer") || strings.Contains(s, "uthorization") || strings.Contains(s, "X-") ||
+		strings.Contains(s, "x-")
+}
+
+// flag matches a flag with its value.
+var flag = regexp.MustCompile(`(?:^|[\s"'])--([A-Za-z][\w-]*)(?:=|\s+)(?:"([^"]*)"|'([^']*)'|([^\s"'-][^\s"',;)]*))`)
 
 // mayBeShaped is a quick test that rules out most texts without a value in the shape of a secret: it looks
 // for the ends of their prefixes.
@@ -71,6 +95,12 @@ func named(name string) bool {
 
 // shaped reports whether a text contains a value in the shape of a secret.
 func shaped(text string) bool {
+	carries := func(r *regexp.Regexp) bool { return r.MatchString(text) }
+	return mayCarry(text) && slices.ContainsFunc(carriers, carries) || looksIssued(text)
+}
+
+// looksIssued reports whether a text contains a key in the shape that its issuer gives to it.
+func looksIssued(text string) bool {
 	if !mayBeShaped(text) {
 		return false
 	}
@@ -85,12 +115,12 @@ func shaped(text string) bool {
 // Hidden is shown instead of a secret.
 const Hidden = "‹hidden›"
 
-// Redact returns the value, or [Hidden] if it is a secret.
+// Redact returns the value without the secrets in it, or [Hidden] if it is one.
 func Redact(name, value string) string {
 	if Is(name, value) {
 		return Hidden
 	}
-	return value
+	return RedactText(value)
 }
 
 // RedactYAML replaces secrets in YAML by [Hidden], line by line.
@@ -110,7 +140,7 @@ func RedactYAML(text string) string {
 			if strings.HasPrefix(value, "|") || strings.HasPrefix(value, ">") {
 				block = indent
 			}
-		} else if !ok {
+		} else {
 			line = RedactText(line)
 		}
 		b.WriteString(line)
@@ -119,17 +149,27 @@ func RedactYAML(text string) string {
 }
 
 // RedactText replaces the secrets in any text, such as a line of a log, by asterisks: the values of
-// variables, NAME=value or 'NAME': 'value', and values in the shape of a secret. The length of the text
-// does not change, so that places in it stay valid.
+// variables, NAME=value or 'NAME': 'value', those of flags, passwords in URLs, and values in the shape of a
+// secret. The length of the text does not change, so that places in it stay valid.
 func RedactText(text string) string {
 	if mayBeAssigned(text) {
 		text = redactAssigned(text)
 	}
-	if !shaped(text) {
+	if strings.Contains(text, "--") {
+		text = maskGroups(text, flag, 2, func(m []string) bool {
+			return named(m[1]) && !notSecret.MatchString(m[2]+m[3]+m[4])
+		})
+	}
+	if mayCarry(text) {
+		for _, r := range carriers {
+			text = maskGroups(text, r, 1, func([]string) bool { return true })
+		}
+	}
+	if !looksIssued(text) {
 		return text
 	}
 	for _, at := range word.FindAllStringIndex(text, -1) {
-		if shaped(text[at[0]:at[1]]) {
+		if looksIssued(text[at[0]:at[1]]) {
 			text = mask(text, at[0], at[1])
 		}
 	}
@@ -154,6 +194,25 @@ func redactAssigned(text string) string {
 
 // word matches one value in a text.
 var word = regexp.MustCompile(`[^\s\x1b"'=,;()]+`)
+
+// maskGroups masks the groups of the wanted matches, from the first one to mask.
+func maskGroups(text string, r *regexp.Regexp, first int, wanted func(groups []string) bool) string {
+	for _, at := range r.FindAllStringSubmatchIndex(text, -1) {
+		groups := make([]string, len(at)/2)
+		for i := range groups {
+			if at[2*i] >= 0 {
+				groups[i] = text[at[2*i]:at[2*i+1]]
+			}
+		}
+		if !wanted(groups) {
+			continue
+		}
+		for i := first; i < len(groups); i++ {
+			text = mask(text, max(at[2*i], 0), max(at[2*i+1], 0))
+		}
+	}
+	return text
+}
 
 func mask(s string, from, to int) string { return s[:from] + strings.Repeat("*", to-from) + s[to:] }
 

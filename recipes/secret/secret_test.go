@@ -41,6 +41,22 @@ func TestIs(t *testing.T) {
 		{"HF_TOKEN", "False", false},
 		{"N_KEYS", "-12.5", false},
 		{"HF_TOKEN", "12a", true},
+		{"max_num_tokens", "1e3", false},
+		{"max_num_tokens", "many", false},
+		{"STOP_TOKENS", "0x10", false},
+		{"STOP_TOKENS", "1_000", false},
+		{"STOP_TOKENS", "null", false},
+		{"HF_TOKEN", "0xdeadbeefdeadbeef", true},
+		// secrets within a value
+		{"A", "http://bob:hunter2@proxy:3128", true},
+		{"A", "docker://u:p@ss@nvcr.io#x", true},
+		{"A", "https://:1234@h/x", true},
+		{"A", "http://h:80/x?a=1&access_token=abc", true},
+		{"A", "Authorization: Basic abc", true},
+		{"A", "http://h:2379,http://i:2379", false},
+		{"A", "http://bob@h:2379/a@b:c", false},
+		{"A", "http://[fe80::1]:2379", false},
+		{"A", "Bearer authentication", false},
 		// shapes, whatever the name is
 		{"A", "ghp_x1", true},
 		{"A", "github_pat_11A", true},
@@ -82,7 +98,9 @@ nested:
 list:
   - plain
   - hf_aBcDeF
+  - https://u:pw@github.com
   url: https://ghp_x1@github.com
+  args: --seed 7 --api-key sesame
 end: true
 `
 	const want = `a: 1
@@ -94,7 +112,9 @@ nested:
 list:
   - plain
   - *********
+  - https://u:**@github.com
   url: ‹hidden›
+  args: --seed 7 --api-key ******
 end: true
 `
 	if got := RedactYAML(text); got != want {
@@ -114,6 +134,13 @@ func TestRedactText(t *testing.T) {
 		"unexpected TOKEN: x; eos_token=</s> a=b": "unexpected TOKEN: x; eos_token=</s> a=b",
 		"cloning https://ghp_x1@github.com/x now": "cloning *************************** now",
 		"ids sk-abc123,hf_AbC and hf_transfer":    "ids *********,****** and hf_transfer",
+		"proxy http://bob:a@b@h:3128/x":           "proxy http://bob:***@h:3128/x",
+		"get http://h/?key=abc&n=1 now":           "get http://h/?key=***&n=1 now",
+		"-H 'Authorization: Bearer abc' x":        "-H 'Authorization: Bearer ***' x",
+		"-H 'X-Api-Key: abc' x":                   "-H 'X-Api-Key: ***' x",
+		"Bearer a1b2":                             "Bearer ****",
+		`--api-key=abc --password 'a b' --token`:  `--api-key=*** --password '***' --token`,
+		"--max-tokens 20 --token 5 --key --x y":   "--max-tokens 20 --token 5 --key --x y",
 		"HF_TOKEN=":                               "HF_TOKEN=",
 		"=a :b":                                   "=a :b",
 		"plain":                                   "plain",
