@@ -55,6 +55,37 @@ func TestClientCommand(t *testing.T) {
 			rows:   []string{"dropped mount /other:/data | question recipe:extra_mount#client"},
 		},
 		{
+			name: "what a subshell sets",
+			script: inShell("cd /lustre/client; (cd /wrong; export A=1); cd /wrong | B=2 true; { cd /wrong; export C=3; } & " +
+				"bash -c \"cd /wrong; export D=4\"; { export E=5; " + runClient + "; } | tee x"),
+			want: map[string]string{
+				"benchmark.agentperf_client_dir": "/scratch/client", "benchmark.env.A": "-", "benchmark.env.C": "-",
+				"benchmark.env.D": "-", "benchmark.env.E": `"5"`,
+			},
+			rows: []string{
+				"dropped env A old 1 | set in a subshell in which the client did not run",
+				"dropped env D old 4 | set in a subshell in which the client did not run",
+			},
+		},
+		{
+			name: "variables that are changed",
+			script: inShell("export A=1; export A+=2 B=3 C=4 D+=:/x; B=5; export -n C; readonly E=6; declare F=7; " +
+				"declare -x G=8; set -a; H=9; set +a; I=10; cd /lustre/client; " + runClient),
+			want: map[string]string{
+				"benchmark.env.A": `"12"`, "benchmark.env.B": `"5"`, "benchmark.env.C": "-", "benchmark.env.D": `"${D}:/x"`,
+				"benchmark.env.E": "-", "benchmark.env.F": "-", "benchmark.env.G": `"8"`, "benchmark.env.H": `"9"`,
+				"benchmark.env.I": "-",
+			},
+			asked: []string{"contains ${D}, which nothing expands"},
+			rows:  []string{"dropped env C old 4 | the script unsets it later"},
+		},
+		{
+			name:   "words like variables of a program other than env",
+			script: inShell("cd /lustre/client; env -u X A=1 uv run --with b=2 python agentperf/run.py --concurrencies 64"),
+			want:   map[string]string{"benchmark.env.A": `"1"`, "benchmark.env.b": "-"},
+			asked:  []string{"was started by X --with b=2, for which a recipe has no place"},
+		},
+		{
 			name: "variables in each place",
 			script: "A=1 B=2 srun --export=ALL,B=3 bash -c 'C=4; D=5; export D; export E=6 E=7 -x; cd /lustre/client; " +
 				"F=8 env G=9 " +

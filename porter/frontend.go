@@ -139,6 +139,8 @@ func (f *frontend) launchArgs() {
 		switch {
 		case rules.IsParserFlag(name):
 			f.drop(frontendArgs, name, "exclude", rules.WhyParserFlag, ev)
+		case t.Name == rules.PortFlag:
+			f.drop(frontendArgs, name, "drop", rules.WhyPort, ev)
 		case f.has(name, t.Value):
 		case slices.Contains(f.written, name):
 			f.ask(Confirm, Recipe, path, "launched", evidence(ev),

@@ -65,7 +65,7 @@ func TestProofRows(t *testing.T) {
 			job: jobLog(
 				strings.Replace(
 					frontendLine("n1", ",UCX_TLS=a,b,LD_LIBRARY_PATH"), "8333 ",
-					"8333 --dyn-tool-call-parser x --reset --cache-dir=/lustre/c --router-mode round ", 1,
+					"8333 --http-port 9 --dyn-tool-call-parser x --reset --cache-dir=/lustre/c --router-mode round ", 1,
 				),
 				workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), gen,
 			),

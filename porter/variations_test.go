@@ -138,13 +138,14 @@ func TestLaunchLines(t *testing.T) {
 				harness.JobLog: jobLog(
 					strings.Replace(
 						frontendLine("n1", ",DYN_KV_BLOCK_SIZE=x,DYN_FRONTEND_ENABLE_KV_EVENTS=1,DYN_REQUEST_PLANE=nats"), "8333 ",
-						"8333 --dyn-tool-call-parser deepseek --router-temperature=0.5 --reset --router-mode round ", 1,
+						"8333 --http-port=9 --dyn-tool-call-parser deepseek --router-temperature=0.5 --reset --router-mode round ", 1,
 					),
 					ctx, gen,
 				),
 			},
 			want: map[string]string{
-				"frontend.args.dyn-tool-call-parser": "-", "frontend.args.router-temperature": `"0.5"`,
+				"frontend.args.dyn-tool-call-parser": "-", "frontend.args.http-port": "-",
+				"frontend.args.router-temperature": `"0.5"`,
 				"frontend.args.reset":               "true",
 				"frontend.args.no-router-kv-events": "false", "dynamo.request_plane": "nats", "frontend.args.request-plane": "nats",
 			},

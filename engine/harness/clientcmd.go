@@ -160,8 +160,8 @@ func (c *ClientCommand) setCommand() {
 			}
 		}
 	}
-	for _, before := range c.Commands[:c.Runs[len(c.Runs)-1]] {
-		if n := len(before.Words); n > 1 && before.Words[0].Text == "cd" {
+	for i, before := range c.Commands[:c.Runs[len(c.Runs)-1]] {
+		if n := len(before.Words); n > 1 && before.Words[0].Text == "cd" && c.inScope(i) {
 			dir := before.Words[n-1]
 			c.Checkout = Value{dir.Text, c.At("cd", dir)}
 		}
@@ -214,6 +214,9 @@ func expandNested(cmds []Command, depth int) []Command {
 			nested[i].shift(inner.Offset)
 			if inner.Quoted {
 				nested[i].shift(1) // the quote
+			}
+			if nested[i].scope == 0 {
+				nested[i].scope = inner.Offset + len(inner.Source)
 			}
 		}
 		all := expandNested(nested, depth+1)

@@ -62,13 +62,7 @@ func (c *ClientCommand) tokensOf(i int) tokens {
 	if c.IsRun(i) {
 		script = slices.IndexFunc(words, isClientScript)
 	}
-	for _, w := range words[:script] {
-		if n := nameLen(w.Text); n > 0 && n < len(w.Text) && w.Text[n] == '=' { // env NAME=value … python run.py
-			ts.vars([]Var{newVar(w.Text, w.Offset)})
-		} else {
-			ts.word(Program, w)
-		}
-	}
+	ts.programs(words[:script])
 	if script < len(words) {
 		ts.word(StartScript, words[script])
 		ts.options(words[script+1:], 0)
@@ -87,17 +81,59 @@ func (c *ClientCommand) Reaches(i int, name string) bool {
 	switch {
 	case c.IsRun(i) || c.IsLaunch(i):
 		return true
-	case len(c.Runs) == 0 || i > c.Runs[len(c.Runs)-1]:
+	case len(c.Runs) == 0 || i > c.Runs[len(c.Runs)-1] || !c.inScope(i):
 		return false
 	case cmd.Exports:
 		return true
 	case len(cmd.Words) > 0:
 		return false
+	case c.exportsAll(i):
+		return true
 	}
-	// A variable of the shell may be exported later.
-	return slices.ContainsFunc(c.Commands[i:c.Runs[len(c.Runs)-1]], func(later Command) bool {
-		return later.Exports && slices.ContainsFunc(later.Names, func(w Word) bool { return w.Text == name })
+	// A variable of the shell may be exported by another command.
+	return slices.ContainsFunc(c.Commands[:c.Runs[len(c.Runs)-1]], func(other Command) bool {
+		return other.Exports && (slices.ContainsFunc(other.Names, func(w Word) bool { return w.Text == name }) ||
+			slices.ContainsFunc(other.Assigns, func(a Assign) bool { return a.Name == name }))
 	})
+}
+
+// exportsAll reports whether set -a is in effect at a command.
+func (c *ClientCommand) exportsAll(i int) bool {
+	on := false
+	for _, cmd := range c.Commands[:i] {
+		if len(cmd.Words) < 2 || cmd.Words[0].Text != "set" {
+			continue
+		}
+		for k, w := range cmd.Words[1:] {
+			switch isLetters := len(w.Text) > 1 && w.Text[1] != '-'; {
+			case w.Text == "allexport":
+				on = strings.HasSuffix(cmd.Words[k].Text, "o") && cmd.Words[k].Text[0] == '-'
+			case isLetters && w.Text[0] == '-' && strings.Contains(w.Text, "a"):
+				on = true
+			case isLetters && w.Text[0] == '+' && strings.Contains(w.Text, "a"):
+				on = false
+			}
+		}
+	}
+	return on
+}
+
+// inScope reports whether what a command sets in its shell is set where the client runs.
+func (c *ClientCommand) inScope(i int) bool {
+	end := c.Commands[i].scope
+	run := c.Run()
+	return end == 0 || run.offset(0) < end
+}
+
+// unsets returns the name of the variable that a token of unset or export -n removes; empty for another one.
+func (c *ClientCommand) unsets(t ClientToken) string {
+	cmd := c.Commands[t.Command]
+	isUnset := t.Part == Argument && len(cmd.Words) > 0 && cmd.Words[0].Text == "unset"
+	isNot := t.Part == BareVariable && len(cmd.Names) > 0 && cmd.Names[0].Text == "-n"
+	if !isUnset && !isNot || t.Command > c.Runs[len(c.Runs)-1] || !c.inScope(t.Command) {
+		return ""
+	}
+	return t.Value
 }
 
 // Reasons for which variables have no effect.
@@ -107,17 +143,27 @@ const (
 	givenAgain  = "the same flag is given again later in the line"
 	notExported = "only the shell of the old script had it"
 	setLater    = "set after the client was started"
+	setInside   = "set in a subshell in which the client did not run"
+	unsetLater  = "the script unsets it later"
 )
 
 // overrideVariables marks the variables that do not reach the client, and those that are set again later.
 func (c *ClientCommand) overrideVariables(all []ClientToken) {
 	last := map[string]int{}
 	for i, t := range all {
+		if len(c.Runs) > 0 {
+			if old, set := last[c.unsets(t)]; set {
+				all[old].Overridden = unsetLater
+				delete(last, c.unsets(t))
+			}
+		}
 		if t.Part != Variable || t.Overridden != "" {
 			continue
 		}
 		if !c.Reaches(t.Command, t.Name) {
 			switch cmd := c.Commands[t.Command]; {
+			case len(c.Runs) > 0 && !c.inScope(t.Command):
+				all[i].Overridden = setInside
 			case cmd.Exports:
 				all[i].Overridden = setLater
 			case len(cmd.Words) == 0:
@@ -125,9 +171,12 @@ func (c *ClientCommand) overrideVariables(all []ClientToken) {
 			}
 			continue
 		}
+		var before *Var
 		if old, again := last[t.Name]; again {
-			all[old].Overridden = setAgain
+			all[old].Overridden, before = setAgain, &all[old].Var
 		}
+		all[i].Var = t.Var.after(before)
+		all[i].Value = all[i].Var.Value
 		last[t.Name] = i
 	}
 }

@@ -164,8 +164,9 @@ func (l *Launch) parseSrun(c Command, program int) bool {
 			l.export = slices.Insert(l.export, i, a.variable())
 		}
 	}
-	for _, w := range c.Words[rest:program] { // env NAME=value … bash script
-		if n := nameLen(w.Text); n > 0 && n < len(w.Text) && w.Text[n] == '=' {
+	isVar := setByEnv(c.Words[rest:program])
+	for i, w := range c.Words[rest:program] {
+		if isVar[i] {
 			l.env = append(l.env, newVar(w.Text, w.Offset))
 		}
 	}
@@ -283,10 +284,10 @@ func (l *Launch) mergeEnvironment() {
 		case v.bare:
 			l.BareNames = append(l.BareNames, Value{v.Name, v.At})
 		case again:
-			l.Env[i] = v
+			l.Env[i] = v.after(&l.Env[i])
 		default:
 			at[v.Name] = len(l.Env)
-			l.Env = append(l.Env, v)
+			l.Env = append(l.Env, v.after(nil))
 		}
 	}
 	l.export, l.env = nil, nil

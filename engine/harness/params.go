@@ -21,8 +21,9 @@ type Var struct {
 	HasCommas bool
 	Truncated string
 
-	bare   bool // a name without a value in an --export list
-	offset int  // byte offset of Raw in its line
+	bare    bool // a name without a value in an --export list
+	appends bool // NAME+=value
+	offset  int  // byte offset of Raw in its line
 }
 
 // SplitEnvList splits a "K=V K=V" list into variables. They have no evidence, unlike those of a

@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -27,12 +28,14 @@ type Word struct {
 // Command is a simple command of a shell text, or the head of a compound command, such as for x in 1 2.
 type Command struct {
 	Assigns   []Assign // before the command, or of an export
-	Exports   bool     // the assignments are those of an export
+	Exports   bool     // it exports variables: export, or declare -x
 	Names     []Word   // options and names without a value of an export
 	Words     []Word
 	Redirects []Redirect
 	Compound  Word // head of a compound command; Text is empty for a simple one
 	Nested    int  // number of the following commands that are the text of its bash -c; that word is left out
+
+	scope int // offset at which its subshell ends; 0 if it runs in no subshell
 }
 
 // offset returns the offset of the first word, or otherwise if there is none.
@@ -58,12 +61,16 @@ func (c *Command) shift(by int) {
 		c.Names[i].Offset += by
 	}
 	c.Compound.Offset += by
+	if c.scope > 0 {
+		c.scope += by
+	}
 }
 
 // Assign is NAME=value, as in an env file or before a command.
 type Assign struct {
-	Name  string
-	Value Word
+	Name    string
+	Value   Word
+	Appends bool // NAME+=value
 }
 
 // Redirect is a redirection of input or output.
@@ -125,11 +132,24 @@ func parseShell(text string) ([]Command, error) {
 		return nil, shellError(err)
 	}
 	var cmds []Command
+	var scopes []int // ends of the subshells around the current node, the innermost one last
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Stmt:
+			begin := int(n.Pos().Offset())
+			scopes = slices.DeleteFunc(scopes, func(end int) bool { return end <= begin })
+			if n.Background {
+				scopes = append(scopes, int(n.End().Offset()))
+			}
 			if c, ok := simpleCommand(src, n); ok {
+				c.scope = append([]int{0}, scopes...)[len(scopes)]
 				cmds = append(cmds, c)
+			}
+		case *syntax.Subshell:
+			scopes = append(scopes, int(n.End().Offset()))
+		case *syntax.BinaryCmd:
+			if n.Op == syntax.Pipe || n.Op == syntax.PipeAll { // each side runs in a subshell
+				scopes = append(scopes, int(n.End().Offset()), int(n.X.End().Offset()))
 			}
 		case *syntax.Word:
 			return false // command substitutions are kept as text
@@ -169,7 +189,7 @@ func simpleCommand(src string, s *syntax.Stmt) (Command, bool) {
 			c.Words = append(c.Words, newWord(src, w))
 		}
 	case *syntax.DeclClause: // export, declare
-		c.Exports = true
+		c.Exports = exports(cmd)
 		for _, a := range cmd.Args {
 			switch {
 			case a.Name == nil && a.Value != nil:
@@ -195,6 +215,17 @@ func simpleCommand(src string, s *syntax.Stmt) (Command, bool) {
 	}
 	isEmpty := len(c.Words)+len(c.Assigns)+len(c.Names)+len(c.Redirects) == 0 && c.Compound.Text == ""
 	return c, !isEmpty
+}
+
+// exports reports whether a declaration exports its variables.
+func exports(d *syntax.DeclClause) bool {
+	option := func(letter string) bool {
+		return slices.ContainsFunc(d.Args, func(a *syntax.Assign) bool {
+			return a.Name == nil && a.Value != nil && strings.HasPrefix(a.Value.Lit(), "-") &&
+				strings.Contains(a.Value.Lit(), letter)
+		})
+	}
+	return d.Variant.Value == "export" && !option("n") || d.Variant.Value != "export" && option("x")
 }
 
 // compoundHead returns the part of a compound command that is not a command of its own. Text is empty if
@@ -232,7 +263,7 @@ func nodeWord(src string, n syntax.Node) Word {
 }
 
 func newAssignment(src string, a *syntax.Assign) Assign {
-	as := Assign{Name: a.Name.Value, Value: Word{Offset: int(a.End().Offset())}}
+	as := Assign{Name: a.Name.Value, Appends: a.Append, Value: Word{Offset: int(a.End().Offset())}}
 	switch {
 	case a.Value != nil:
 		as.Value = newWord(src, a.Value)

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strings"
 )
@@ -82,9 +83,44 @@ func (ts *tokens) assigns(as []Assign) {
 
 // variable returns the variable that an assignment sets.
 func (a Assign) variable() Var {
-	v := newVar(a.Name+"="+a.Value.Source, a.Value.Offset-len(a.Name)-1)
-	v.Value = a.Value.Text
+	sign := "="
+	if a.Appends {
+		sign = "+="
+	}
+	v := newVar(a.Name+"="+a.Value.Source, a.Value.Offset-len(a.Name)-len(sign))
+	v.Raw, v.Value, v.appends = a.Name+sign+a.Value.Source, a.Value.Text, a.Appends
 	return v
+}
+
+// after returns the variable that is set after old, which is nil if only the submitting shell may have set it.
+func (v Var) after(old *Var) Var {
+	switch {
+	case !v.appends:
+	case old == nil:
+		v.Value = "${" + v.Name + "}" + v.Value
+	default:
+		v.Value = old.Value + v.Value
+	}
+	return v
+}
+
+// setByEnv reports for each word whether it is a variable for the program env: env NAME=value … bash script.
+func setByEnv(words []Word) []bool {
+	out := make([]bool, len(words))
+	inEnv := false
+	for i, w := range words {
+		n := nameLen(w.Text)
+		switch {
+		case path.Base(w.Text) == "env":
+			inEnv = true
+		case inEnv && n > 0 && n < len(w.Text) && w.Text[n] == '=':
+			out[i] = true
+		case strings.HasPrefix(w.Text, "-") || i > 0 && (words[i-1].Text == "-u" || words[i-1].Text == "--unset"):
+		default:
+			inEnv = false
+		}
+	}
+	return out
 }
 
 // flags adds the flags of srun at the beginning of words and returns the index of the next word.
@@ -123,8 +159,14 @@ func (ts *tokens) srun(c Command, srun, program int) {
 		ts.word(Program, w)
 	}
 	rest := srun + 1 + ts.flags(c.Words[srun+1:program])
-	for _, w := range c.Words[rest:program] {
-		if n := nameLen(w.Text); n > 0 && n < len(w.Text) && w.Text[n] == '=' { // env NAME=value … bash script
+	ts.programs(c.Words[rest:program])
+}
+
+// programs adds the words before a script: programs with their flags, and the variables of env.
+func (ts *tokens) programs(words []Word) {
+	isVar := setByEnv(words)
+	for i, w := range words {
+		if isVar[i] {
 			ts.vars([]Var{newVar(w.Text, w.Offset)})
 		} else {
 			ts.word(Program, w)
@@ -209,8 +251,17 @@ func (ts tokens) override(part Part, why string) {
 		if t.Part != part || t.Overridden != "" {
 			continue
 		}
-		if old, again := last[t.Name]; again {
+		old, again := last[t.Name]
+		if again {
 			ts[old].Overridden = why
+		}
+		if t.Var.appends {
+			var before *Var
+			if again {
+				before = &ts[old].Var
+			}
+			ts[i].Var = t.Var.after(before)
+			ts[i].Value = ts[i].Var.Value
 		}
 		last[t.Name] = i
 	}

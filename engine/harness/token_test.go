@@ -45,6 +45,14 @@ func TestLaunchTokens(t *testing.T) {
 			},
 		},
 		{
+			"values that are appended, and a word like a variable",
+			"A=1 A+=2 B+=3 srun nice C=4 start_worker.sh GEN 1",
+			[]string{
+				"env A=1 (overridden)", "env A=12", "env B=${B}3", "program srun", "program nice", "program C=4",
+				"script start_worker.sh", "argument GEN", "argument 1",
+			},
+		},
+		{
 			"a list without ALL",
 			"A=1 srun --export=NONE,-x,B= bash start_worker.sh GEN 1",
 			[]string{

@@ -62,9 +62,19 @@ func Of(l *harness.Launch, t harness.Token) Fate {
 		return argumentFate(l, t)
 	case harness.Redirection:
 		return redirectFate(t)
+	case harness.ProgramFlag:
+		if t.Name == PortFlag {
+			return managed(WhyPort)
+		}
 	}
 	return Fate{}
 }
+
+// PortFlag is the flag of the frontend that the new job sets itself.
+const (
+	PortFlag = "--http-port"
+	WhyPort  = "srt-slurm sets the ports of its services"
+)
 
 // ask returns the fate of a token that a person must decide about. Secrets in its texts are hidden.
 func ask(topic, text string) Fate {
@@ -237,7 +247,7 @@ func serviceArgumentFate(l *harness.Launch, t harness.Token) Fate {
 	case 1:
 		return managed(flags["--nodelist"].Why)
 	case 2:
-		return managed("srt-slurm sets the ports of its services")
+		return managed(WhyPort)
 	}
 	value := safetext.Clip(t.Value, 60)
 	return ask(l.Service+" argument "+value,
