@@ -13,6 +13,14 @@ import (
 // askStarts asks about the starts of the client, and shows what differs between them.
 func (p *porting) askStarts() {
 	used, all := p.run.Banner, p.run.Banners
+	for _, v := range used.Again {
+		key := trajectoriesKey
+		if v.At.Key == harness.LabelAssignments {
+			key = assignmentsKey
+		}
+		p.ask(Confirm, Workload, key, "again", evidence(used.Values[v.At.Key].At, v.At),
+			"the client also read %s: a workload has one file; confirm the one that is written", safetext.Clip(v.Text, 200))
+	}
 	if len(all) < 2 {
 		return
 	}

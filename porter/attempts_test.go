@@ -147,3 +147,21 @@ Seed: 7 (client.log:10), not shown by the start on line 13`
 		t.Run(c.name, c.run)
 	}
 }
+
+// What a start of the client shows again with another value is asked about, and a switch is read in each spelling.
+func TestBannerShowsMore(t *testing.T) {
+	t.Parallel()
+	files := smallRun()
+	files[harness.ClientLog] = strings.Replace(smallBanner, "0:   Seed: 7\n",
+		"0:   Tool-call delays: Enabled\n0:   Power sampling: maybe\n0:   Seed: 7\n", 1) +
+		"0: Loading trajectories from /data/more.jsonl...\n"
+	r := port(t, lay(t, files), Options{})
+	for text, want := range map[string]int{
+		"the client also read /data/more.jsonl": 1, "tool-call delays": 0,
+		`the banner shows Power sampling as "maybe", which is neither on nor off`: 1,
+	} {
+		if got := len(questionsAbout(r, text)); got != want {
+			t.Errorf("%d questions with %q, want %d", got, text, want)
+		}
+	}
+}

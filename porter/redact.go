@@ -2,6 +2,7 @@ package porter
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -45,8 +46,20 @@ func (p *Provenance) redacted() *Provenance {
 	return &out
 }
 
+// hasSecrets reports whether a file, or the report if it is empty, contains secrets.
+func (r *Result) hasSecrets(file File) bool {
+	isSecret := func(f Field) bool { return f.File == file && redactField(f).Value != f.Value }
+	if file != "" {
+		return slices.ContainsFunc(r.Fields, isSecret)
+	}
+	p := r.provenance()
+	shown := p.redacted()
+	return !reflect.DeepEqual(
+		[]any{p.Fields, p.Dropped, p.Todos, p.Answers}, []any{shown.Fields, shown.Dropped, shown.Todos, shown.Answers})
+}
+
 func mapped[T any](list []T, f func(T) T) []T {
-	out := make([]T, len(list))
+	out := slices.Clone(list)
 	for i, x := range list {
 		out[i] = f(x)
 	}

@@ -2,6 +2,9 @@ package porter
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -61,6 +64,28 @@ func TestSecretsAreHidden(t *testing.T) {
 		if !strings.Contains(text, secret.Hidden) {
 			t.Errorf("%s does not say that something is hidden", name)
 		}
+	}
+	modesOf := func(r *Result) []os.FileMode {
+		out := t.TempDir()
+		if _, err := r.Write(filepath.Join(out, "r.yaml"), filepath.Join(out, "w.yaml"), false); err != nil {
+			t.Fatal(err)
+		}
+		var modes []os.FileMode
+		for _, name := range []string{"r.yaml", "w.yaml", "r.provenance.json"} {
+			info, err := os.Stat(filepath.Join(out, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			modes = append(modes, info.Mode())
+		}
+		return modes
+	}
+	if got, want := modesOf(r), []os.FileMode{0o600, 0o644, 0o600}; !slices.Equal(got, want) {
+		t.Errorf("modes %v, want %v: the recipe and the report have secrets", got, want)
+	}
+	plain := port(t, lay(t, smallRun()), Options{})
+	if got, want := modesOf(plain), []os.FileMode{0o644, 0o644, 0o644}; !slices.Equal(got, want) {
+		t.Errorf("modes %v without secrets, want %v", got, want)
 	}
 	report, recipe := r.ProvenanceText(), recipeText(t, r)
 	for _, want := range []string{

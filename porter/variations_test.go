@@ -145,7 +145,7 @@ func TestLaunchLines(t *testing.T) {
 			},
 			want: map[string]string{
 				"frontend.args.dyn-tool-call-parser": "-", "frontend.args.http-port": "-",
-				"frontend.args.router-temperature": `"0.5"`,
+				"frontend.args.router-temperature":  `"0.5"`,
 				"frontend.args.reset":               "true",
 				"frontend.args.no-router-kv-events": "false", "dynamo.request_plane": "nats", "frontend.args.request-plane": "nats",
 			},

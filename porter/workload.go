@@ -266,18 +266,28 @@ func (p *porting) remainingKeys() {
 }
 
 func (p *porting) askBannerSettings() {
-	for _, n := range []struct{ label, want, text string }{
+	for _, n := range []struct {
+		label string
+		want  bool
+		text  string
+	}{
 		{
-			"Tool-call delays", "enabled", "tool-call delays were disabled in the old run: " +
+			"Tool-call delays", true, "tool-call delays were disabled in the old run: " +
 				"pass the client's flag for it in AGENTPERF_EXTRA_ARGS",
 		},
 		{
-			"Power sampling", "disabled", "the old client sampled power; power_dcgm_url is not in the banner: " +
+			"Power sampling", false, "the old client sampled power; power_dcgm_url is not in the banner: " +
 				"set it to sample again",
 		},
 	} {
-		if v, ok := p.run.Banner.Values[n.label]; ok && v.Text != n.want {
-			p.ask(Confirm, Workload, "", n.label, evidence(v.At), "%s", n.text)
+		if v, ok := p.run.Banner.Values[n.label]; ok {
+			switch on, _ := asBool(v.Text); {
+			case on == nil:
+				p.ask(Confirm, Workload, "", n.label, evidence(v.At), "the banner shows %s as %q, which is neither on nor off: "+
+					"check what the new job needs", n.label, safetext.Clip(v.Text, 40))
+			case on.Value != boolean(n.want).Value:
+				p.ask(Confirm, Workload, "", n.label, evidence(v.At), "%s", n.text)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package porter
 import (
 	"bytes"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,6 +42,7 @@ func ProvenancePath(recipe string) string {
 // output is one file of a port.
 type output struct {
 	path   string
+	file   File   // empty for the report
 	real   string // path with symbolic links resolved
 	staged *renameio.PendingFile
 	render func() ([]byte, error)
@@ -49,8 +51,8 @@ type output struct {
 
 func (r *Result) outputs(recipe, workload string) []output {
 	return []output{
-		{path: recipe, render: r.RecipeYAML},
-		{path: workload, render: r.WorkloadYAML},
+		{path: recipe, file: Recipe, render: r.RecipeYAML},
+		{path: workload, file: Workload, render: r.WorkloadYAML},
 		{path: ProvenancePath(recipe), render: r.ProvenanceJSON},
 	}
 }
@@ -60,7 +62,8 @@ func (r *Result) isArtifact(path string) bool {
 	return slices.ContainsFunc(r.Artifacts, func(a Artifact) bool { return a.Name == filepath.Base(path) })
 }
 
-// Write writes the recipe, the workload and, next to the recipe, the report. All files are checked
+// Write writes the recipe, the workload and, next to the recipe, the report. Only the user can read a new file
+// with secrets. All files are checked
 // and staged before the first one is replaced, each atomically. Without force, an existing file
 // with different content is an [ExistsError]. Files with the same content are not written again.
 // written is the number of files that were written.
@@ -101,7 +104,11 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 		if o.data == nil {
 			continue
 		}
-		if o.staged, err = outfile.Stage(o.real, o.data, 0o644); err != nil {
+		mode := fs.FileMode(0o644)
+		if r.hasSecrets(o.file) {
+			mode = 0o600
+		}
+		if o.staged, err = outfile.Stage(o.real, o.data, mode); err != nil {
 			return 0, fmt.Errorf("write port: %w", outfile.WithPath(o.path, err))
 		}
 		defer o.staged.Cleanup() // no effect after the file is replaced

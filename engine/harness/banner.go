@@ -31,6 +31,7 @@ type Banner struct {
 	First, Last int // line numbers
 	Complete    bool
 	Values      map[string]Value // by label
+	Again       []Value          // datasets that are shown again with another path, at most 8
 	Cut         Evidence         // line without a line ending in which the file ends; zero if the banner was not cut
 }
 
@@ -88,6 +89,7 @@ func (b *bannerReader) add(l rawLine) {
 		b.current.Complete, b.current.Last = true, l.number
 		b.close()
 	case key != "" && !end:
+		b.addAgain(l, key, value)
 		indent := len(text) - len(bytes.TrimLeft(text, " "))
 		if b.begin(l.number, key, value, strings.Trim(prefix, " :"), indent) {
 			line := validUTF8(l.text)
@@ -95,6 +97,21 @@ func (b *bannerReader) add(l rawLine) {
 			b.current.Values[key] = Value{value, newEvidence(b.artifact, l.number, line, key, value, after)}
 			b.current.Last = l.number
 		}
+	}
+}
+
+// addAgain records a dataset that the last start of the client has shown with another path.
+func (b *bannerReader) addAgain(l rawLine, key, value string) {
+	last := b.current
+	if last == nil && len(b.all) > 0 {
+		last = &b.all[len(b.all)-1]
+	}
+	if last == nil || bannerLabels[key] || len(last.Again) >= 8 {
+		return
+	}
+	if shown, again := last.Values[key]; again && shown.Text != value {
+		at := newEvidence(b.artifact, l.number, validUTF8(l.text), key, value, 0)
+		last.Again = append(last.Again, Value{value, at})
 	}
 }
 
