@@ -3,6 +3,7 @@ package porter
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/engine/plan"
@@ -63,11 +64,23 @@ func (c *checker) parseRecipe() (*recipes.Recipe, error) {
 // askInvalid asks about the errors in a written file.
 func (c *checker) askInvalid(file File, found recipes.Diagnostics) {
 	for _, d := range found {
-		if d.Severity == recipes.Error {
-			c.ask(MustFix, "", "", fmt.Sprintf("%s %s: %s", file, d.Path, d.Message), nil,
+		topic := fmt.Sprintf("%s %s: %s", file, d.Path, d.Message)
+		switch {
+		case d.Severity != recipes.Error:
+		case d.Rule == recipes.TagRule && file == Recipe && c.hasAsked(d.Message):
+		case d.Rule == recipes.TagRule:
+			c.ask(MustFix, "", "", topic, nil, "the %s would be invalid: %s: %s", file, d.Path, d.Message)
+		default:
+			c.ask(MustFix, "", "", topic, nil,
 				"the %s would be invalid: %s: %s; a bug in the porter, unless an answer causes it", file, d.Path, d.Message)
 		}
 	}
+}
+
+// hasAsked reports whether a question about an artifact contains a text.
+func (c *checker) hasAsked(text string) bool {
+	contains := func(t Todo) bool { return strings.Contains(t.Message, text) }
+	return slices.ContainsFunc(c.res.Todos, contains) || slices.ContainsFunc(c.res.Answered, contains)
 }
 
 // askRampUp asks for a longer phase timeout if it is too short for the load.

@@ -230,6 +230,7 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 		w.walk(n.Alias, path, depth+1)
 		return
 	}
+	w.checkTag(n, path)
 	if n.Kind != yaml.MappingNode {
 		for i, c := range n.Content {
 			w.walk(c, fmt.Sprintf("%s[%d]", path, i), depth+1)
@@ -248,6 +249,30 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 		}
 		first[key.Value] = key.Line
 		w.walk(n.Content[i+1], at, depth+1)
+	}
+}
+
+// checkTag reports a tag that srtctl does not load.
+func (w *walker) checkTag(n *yaml.Node, path string) {
+	if text := TagProblem(n); text != "" {
+		d := positionOf(n, path).diagnostic(w.file, Error, text, "remove the tag, or give the value that it stands for")
+		d.Rule = TagRule
+		w.diags = append(w.diags, d)
+	}
+}
+
+// TagRule is the rule of a finding about a tag.
+const TagRule = "unknown-tag"
+
+// TagProblem returns what is wrong with the tag of a node; empty if it is one of YAML itself. Loaders that only read
+// data refuse other tags.
+func TagProblem(n *yaml.Node) string {
+	switch tag := n.ShortTag(); tag {
+	case "", "!", "!!null", "!!bool", "!!int", "!!float", "!!str", "!!seq", "!!map", "!!merge", "!!timestamp", "!!binary",
+		"!!set", "!!omap", "!!pairs":
+		return ""
+	default:
+		return fmt.Sprintf("the tag %.60q is not one of YAML itself, and a loader that only reads data refuses the file", tag)
 	}
 }
 

@@ -223,6 +223,10 @@ func ruleCases() []ruleCase {
 			want: "first given on line 1",
 		},
 		{
+			rule: "unknown-tag", old: "name: ap\n", new: "name: !!python/object/apply:os.getcwd []\n", sev: e, path: "name",
+			want: "the tag \"!!python/object/apply:os.getcwd\" is not one of YAML itself",
+		},
+		{
 			rule: "unknown-field", old: "prefill_workers", new: "prefil_workers", sev: e, path: "resources.prefil_workers",
 			want: `"prefill_workers"`, value: "prefill_workers",
 		},

@@ -5,6 +5,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 )
@@ -37,6 +38,7 @@ func (x *expander) expand(n *yaml.Node, depth int) *yaml.Node {
 		return x.expand(n.Alias, depth+1)
 	}
 	x.doc.tagged = x.doc.tagged || n.Style&yaml.TaggedStyle != 0
+	x.checkTag(n)
 	out := copyNode(n)
 	switch n.Kind {
 	case yaml.ScalarNode:
@@ -52,6 +54,14 @@ func (x *expander) expand(n *yaml.Node, depth int) *yaml.Node {
 		x.expandMapping(out, n, depth)
 	}
 	return out
+}
+
+// checkTag reports a tag that only some loaders know.
+func (x *expander) checkTag(n *yaml.Node) {
+	if text := recipes.TagProblem(n); text != "" {
+		text += ": remove the tag, or give the value that it stands for"
+		x.doc.Problems = append(x.doc.Problems, Problem{n.Line, text})
+	}
 }
 
 func (x *expander) noteExpansion(line int) {
@@ -88,6 +98,7 @@ func (x *expander) expandMapping(out, n *yaml.Node, depth int) {
 			x.fail(k.Line, "a key must not be a list or a mapping")
 			return
 		}
+		x.checkTag(k)
 		id := k.Tag + " " + k.Value
 		value := x.expand(v, depth+1)
 		if index, again := at[id]; again {
