@@ -65,28 +65,6 @@ func TestSecretsAreHidden(t *testing.T) {
 			t.Errorf("%s does not say that something is hidden", name)
 		}
 	}
-	modesOf := func(r *Result) []os.FileMode {
-		out := t.TempDir()
-		if _, err := r.Write(filepath.Join(out, "r.yaml"), filepath.Join(out, "w.yaml"), false); err != nil {
-			t.Fatal(err)
-		}
-		var modes []os.FileMode
-		for _, name := range []string{"r.yaml", "w.yaml", "r.provenance.json"} {
-			info, err := os.Stat(filepath.Join(out, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			modes = append(modes, info.Mode())
-		}
-		return modes
-	}
-	if got, want := modesOf(r), []os.FileMode{0o600, 0o644, 0o600}; !slices.Equal(got, want) {
-		t.Errorf("modes %v, want %v: the recipe and the report have secrets", got, want)
-	}
-	plain := port(t, lay(t, smallRun()), Options{})
-	if got, want := modesOf(plain), []os.FileMode{0o644, 0o644, 0o644}; !slices.Equal(got, want) {
-		t.Errorf("modes %v without secrets, want %v", got, want)
-	}
 	report, recipe := r.ProvenanceText(), recipeText(t, r)
 	for _, want := range []string{
 		`TLLM_DISAGG_GEN_PRIORITIZE_FIRST_TOKEN: "1"`, `MAX_TOKENS: "many"`, `DYN_TOKENIZER: "fast"`, `HF_TOKEN: "0"`,
@@ -107,5 +85,69 @@ func TestSecretsAreHidden(t *testing.T) {
 	if n := len(questionsAbout(r, "looks like a secret")); n != 9 {
 		t.Errorf("%d questions about secrets, want one each about WANDB_KEY, GITHUB_PAT, API_KEYS, --hf-token, "+
 			"CLIENT_SECRET, AGENTPERF_EXTRA_ARGS, PROXY, api_key and url", n)
+	}
+}
+
+// TestFilesWithSecretsArePrivate shows that only the user can read a file with secrets, also one that others could
+// read before.
+func TestFilesWithSecretsArePrivate(t *testing.T) {
+	t.Parallel()
+	files := smallRun()
+	plain := port(t, lay(t, files), Options{})
+	files[harness.JobLog] = strings.Replace(files[harness.JobLog], "A=1", "A=1 HF_TOKEN=sesame1", 1)
+	secrets := port(t, lay(t, files), Options{})
+	const shared, private = 0o644, 0o600
+	for _, c := range []struct {
+		name  string
+		r     *Result
+		exist os.FileMode // mode of existing files; 0: they do not exist
+		tree  bool
+		want  []os.FileMode
+	}{
+		{"new", plain, 0, false, []os.FileMode{shared, shared, shared}},
+		{"existing", plain, shared, false, []os.FileMode{shared, shared, shared}},
+		{"existing and private", plain, private, false, []os.FileMode{private, private, private}},
+		{"new directory", plain, 0, true, []os.FileMode{shared, shared, shared}},
+		{"new with secrets", secrets, 0, false, []os.FileMode{private, shared, private}},
+		{"existing with secrets", secrets, shared, false, []os.FileMode{private, shared, private}},
+		{"new directory with secrets", secrets, 0, true, []os.FileMode{private, shared, private}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "port")
+			in := func(name string) string { return filepath.Join(dir, name) }
+			names := []string{"recipe.yaml", "workload.yaml", "recipe.provenance.json"}
+			if c.exist != 0 {
+				for _, name := range names {
+					put(t, in(name), "old")
+					if err := os.Chmod(in(name), c.exist); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			var err error
+			if c.tree {
+				err = c.r.WriteDirectory(dir)
+			} else {
+				if err := os.MkdirAll(dir, 0o755); err != nil {
+					t.Fatal(err)
+				}
+				_, err = c.r.Write(in(names[0]), in(names[1]), true)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var modes []os.FileMode
+			for _, name := range names {
+				info, err := os.Stat(in(name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				modes = append(modes, info.Mode())
+			}
+			if !slices.Equal(modes, c.want) {
+				t.Errorf("modes %v, want %v", modes, c.want)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package porter
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -62,10 +63,9 @@ func (r *Result) isArtifact(path string) bool {
 	return slices.ContainsFunc(r.Artifacts, func(a Artifact) bool { return a.Name == filepath.Base(path) })
 }
 
-// Write writes the recipe, the workload and, next to the recipe, the report. Only the user can read a new file
-// with secrets. All files are checked
-// and staged before the first one is replaced, each atomically. Without force, an existing file
-// with different content is an [ExistsError]. Files with the same content are not written again.
+// Write writes the recipe, the workload and, next to the recipe, the report. Only the user can read a file with secrets
+// that is written. All files are checked and staged before the first one is replaced, each atomically. Without force,
+// an existing file with different content is an [ExistsError]. Files with the same content are not written again.
 // written is the number of files that were written.
 func (r *Result) Write(recipe, workload string, force bool) (written int, err error) {
 	outs := r.outputs(recipe, workload)
@@ -104,11 +104,7 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 		if o.data == nil {
 			continue
 		}
-		mode := fs.FileMode(0o644)
-		if r.hasSecrets(o.file) {
-			mode = 0o600
-		}
-		if o.staged, err = outfile.Stage(o.real, o.data, mode); err != nil {
+		if err := o.stage(r.mode(o.file)); err != nil {
 			return 0, fmt.Errorf("write port: %w", outfile.WithPath(o.path, err))
 		}
 		defer o.staged.Cleanup() // no effect after the file is replaced
@@ -123,6 +119,29 @@ func (r *Result) Write(recipe, workload string, force bool) (written int, err er
 		written++
 	}
 	return written, nil
+}
+
+// stage stages the file. One that is private does not keep the mode of the file that it replaces.
+func (o *output) stage(mode fs.FileMode) (err error) {
+	o.staged, err = outfile.Stage(o.real, o.data, mode)
+	if err != nil || mode != private {
+		return err
+	}
+	if err := o.staged.Chmod(mode); err != nil {
+		return errors.Join(err, o.staged.Cleanup())
+	}
+	return nil
+}
+
+// private is the mode of files with secrets.
+const private fs.FileMode = 0o600
+
+// mode returns the mode of a file, or of the report if it is empty.
+func (r *Result) mode(file File) fs.FileMode {
+	if r.hasSecrets(file) {
+		return private
+	}
+	return 0o644
 }
 
 // WriteDirectory writes a port to a new directory, which is created with all its files at once. Unlike
@@ -140,7 +159,7 @@ func (r *Result) WriteDirectory(dir string) error {
 			data, err = o.render()
 		}
 		if err == nil {
-			err = os.WriteFile(o.path, data, 0o644)
+			err = os.WriteFile(o.path, data, r.mode(o.file))
 		}
 	}
 	if err == nil {
