@@ -30,20 +30,23 @@ func (p *porting) engineFields() {
 
 func (p *porting) cpuBind() {
 	const base = "backend.numa_cpu_bind"
-	pinning := p.run.Pinning
+	pinning, worker, log := p.run.Pinning, "prefill worker", "3_output_CTX_<i>.log"
+	if p.run.Aggregated {
+		worker, log = "worker", "3_output_GEN_<i>.log"
+	}
 	switch {
 	case pinning.Found.Artifact != "":
-		p.setRecipe(base, boolean(true), inferred("a prefill worker's log shows taskset -c", "", pinning.Found))
+		p.setRecipe(base, boolean(true), inferred("a "+worker+"'s log shows taskset -c", "", pinning.Found))
 	case len(pinning.Logs) > 0:
 		p.setRecipe(base, boolean(false),
-			inferred("no prefill worker's log shows taskset -c", "in the first 4 MiB of each", pinning.Logs...))
-		if n := len(p.run.Launches.Workers[schema.Prefill]); n > len(pinning.Logs) {
-			p.ask(Note, Recipe, base, "logs", nil, "logs of only %d of %d prefill workers found", len(pinning.Logs), n)
+			inferred("no "+worker+"'s log shows taskset -c", "in the first 4 MiB of each", pinning.Logs...))
+		if n := len(p.run.Launches.Workers[p.run.Roles()[0]]); n > len(pinning.Logs) {
+			p.ask(Note, Recipe, base, "logs", nil, "logs of only %d of %d %ss found", len(pinning.Logs), n, worker)
 		}
 	default:
-		p.setRecipe(base, boolean(false), placeholder("no prefill worker's log found"))
+		p.setRecipe(base, boolean(false), placeholder("no "+worker+"'s log found"))
 		p.ask(Confirm, Recipe, base, "", nil,
-			"no log of a prefill worker (3_output_CTX_<i>.log) found: confirm that workers were not pinned with taskset")
+			"no log of a %s (%s) found: confirm that workers were not pinned with taskset", worker, log)
 	}
 }
 

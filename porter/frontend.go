@@ -37,6 +37,7 @@ func (f *frontend) fields() {
 	f.setRecipe("frontend.type", plain(schema.Dynamo), fixed("the harness serves through dynamo's frontend"))
 	f.setRecipe("frontend.enable_multiple_frontends", boolean(false),
 		fixed("the harness runs one frontend, without nginx"))
+	f.frontendPlacement()
 	f.argFields(plane, planeFrom)
 	f.environment()
 	f.etcdNode()
@@ -170,25 +171,24 @@ func (f *frontend) etcdNode() {
 		f.setRecipe(base, boolean(false), fallback("no launch line shows the node of etcd"))
 		return
 	}
-	at := l.OptionAt(l.Nodelist)
-	for _, r := range f.run.Roles() {
-		for _, w := range f.run.Launches.Workers[r] {
-			if slices.Contains(w.Hosts, l.Hosts[0]) {
-				f.setRecipe(base, boolean(false), inferred("etcd shares a node with "+w.Name(), "compared by host lists",
-					at, w.OptionAt(w.Nodelist)))
-				return
-			}
+	node, at := l.Hosts[0], evidence(l.OptionAt(l.Nodelist))
+	for _, c := range f.placements() {
+		if c.value == onHead && c.node == node {
+			f.setRecipe(base, boolean(false), inferred("etcd shares a node with "+c.worker, "compared by host lists",
+				append(at, c.at)...))
+			return
 		}
 	}
-	f.setRecipe(base, boolean(false), origin{Default, "fixed", "etcd ran on a node without workers", []Evidence{at}})
+	user, used := f.userOf(node)
+	head, first := f.headNode()
+	f.setRecipe(base, boolean(false), origin{Default, "fixed", "etcd ran on a node that " + user, at})
 	where := base
 	if _, ok := f.layout.table.Translate(base, f.layout.version); !ok {
 		where = ""
 	}
-	f.ask(Confirm, Recipe, where, "node", evidence(at),
-		"etcd ran on %s, which no worker used; in the new job it shares a node with the first worker: "+
-			"give it a dedicated node if that matters",
-		safetext.Clip(l.Hosts[0], 80))
+	f.ask(Confirm, Recipe, where, "node", slices.Concat(at, used, first),
+		"etcd ran on %s, which %s; in the new job it runs on %s: give it a dedicated node if that matters",
+		safetext.Clip(node, 80), user, head)
 }
 
 // askEtcd asks about variables that etcd itself reads, since a recipe can't set them.
