@@ -128,8 +128,12 @@ func TestClientCommand(t *testing.T) {
 			want: map[string]string{
 				"benchmark.env.AGENTPERF_EXTRA_ARGS": `"--seed 3"`, "benchmark.agentperf_client_dir": "/scratch/client",
 			},
-			asked: []string{"--gres=gpu:1 is not carried over: add it to srun_options if all steps need it; launches: client"},
-			rows:  []string{"dropped command tee | each step has its own log"},
+			asked: []string{
+				"--gres=gpu:1 is not carried over: add it to srun_options if all steps need it; launches: client",
+				"the client's command has --seed 3, but client.log:10 shows 7, which is written; the flag is passed on as well: " +
+					"remove the wrong one",
+			},
+			rows: []string{"dropped command tee | each step has its own log"},
 		},
 		{
 			name: "two starts of the client: the last one counts",

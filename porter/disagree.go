@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
+	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 // askDisagreements asks where artifacts contradict each other, and shows both places.
@@ -20,6 +21,8 @@ func (p *porting) askDisagreements() {
 	p.askOutputs()
 	p.askEndpoint()
 	p.askNodes()
+	p.askRanks()
+	p.askClientFlags()
 }
 
 // claim is what a place says about the concurrency levels.
@@ -179,4 +182,77 @@ func (p *porting) askNodes() {
 			"the job had %d nodes, but no launch line names %s; the new job does not have them", len(listed),
 			safetext.Clip(namesText(idle), 120))
 	}
+}
+
+// askRanks asks about settings that another rank of the client showed differently, and shows both places.
+func (p *porting) askRanks() {
+	b := p.run.Banner
+	if len(b.Ranks) == 0 {
+		return
+	}
+	t := Todo{
+		Kind: Confirm,
+		Message: "the ranks of the client show different settings; those of the rank that shows its settings first are " +
+			"written: confirm them",
+	}
+	for _, v := range b.Ranks {
+		first := b.Values[v.At.Key]
+		t.Details = append(t.Details, fmt.Sprintf("%s: %s %s, %s %s", v.At.Key,
+			safetext.Clip(first.Text, 60), where(first.At), safetext.Clip(v.Text, 60), where(v.At)))
+		for _, at := range []Evidence{first.At, v.At} {
+			if len(t.Evidence) < maxEvidence && !slices.Contains(t.Evidence, at) {
+				t.Evidence = append(t.Evidence, at)
+			}
+		}
+	}
+	t.Details = clipDetails(t.Details)
+	p.addTodo("ranks", t)
+}
+
+// askClientFlags asks about flags of the client that set a key of the workload to another value. The workload has what
+// the client shows, and the flags are passed on.
+func (p *porting) askClientFlags() {
+	for _, fl := range clientSettings(p.run.Client.Flags) {
+		i := slices.IndexFunc(p.res.Fields, func(f Field) bool {
+			return f.File == Workload && (f.Path == fl.key || f.Path == fl.key+"_seconds")
+		})
+		if i < 0 || isConstant(p.res.Fields[i]) {
+			continue
+		}
+		f := p.res.Fields[i]
+		if harness.CanonicalSetting(fl.value) == harness.CanonicalSetting(f.node.Value) {
+			continue
+		}
+		at := evidence(p.run.Client.FlagsAt)
+		place := "the default"
+		if len(f.Evidence) > 0 {
+			at, place = append(at, f.Evidence[0]), strings.Trim(where(f.Evidence[0]), "()")
+		}
+		p.ask(Confirm, Workload, f.Path, "flag", at,
+			"the client's command has %s %s, but %s shows %s, which is written; the flag is passed on as well: remove the "+
+				"wrong one", fl.flag, safetext.Clip(secret.Redact(fl.key, fl.value), 60), place, safetext.Clip(f.Value, 60))
+	}
+}
+
+// clientSetting is a flag of the client and the key of the workload that it would set.
+type clientSetting struct{ flag, key, value string }
+
+// clientSettings returns the flags among arguments, the last one of each name. A flag without a value is true.
+func clientSettings(args []string) []clientSetting {
+	var out []clientSetting
+	for i, arg := range args {
+		flag, value, attached := strings.Cut(arg, "=")
+		if !strings.HasPrefix(flag, "--") {
+			continue
+		}
+		if !attached {
+			value = "true"
+			if i+1 < len(args) && !strings.HasPrefix(args[i+1], "--") {
+				value = args[i+1]
+			}
+		}
+		v := clientSetting{flag, strings.ReplaceAll(strings.TrimPrefix(flag, "--"), "-", "_"), value}
+		out = append(slices.DeleteFunc(out, func(o clientSetting) bool { return o.key == v.key }), v)
+	}
+	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
+	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
 
 // Workload keys of the datasets, and the banner label of the user assignments.
@@ -289,5 +290,14 @@ func (p *porting) askBannerSettings() {
 				p.ask(Confirm, Workload, "", n.label, evidence(v.At), "%s", n.text)
 			}
 		}
+	}
+	if v := p.run.Banner.Values["Connection pool"]; v.Text != "" && !strings.Contains(v.Text, "auto-sized") {
+		p.ask(Confirm, Workload, "", "Connection pool", evidence(v.At), "the banner shows the connection pool %q, which the "+
+			"client did not choose itself: check what the new job needs", safetext.Clip(v.Text, 60))
+	}
+	for _, v := range p.run.Banner.Unknown {
+		p.ask(Confirm, Workload, "", "banner "+v.At.Key, evidence(v.At), "the banner shows %s as %q, which is no known "+
+			"setting and is not carried over: check what the new job needs", safetext.Clip(v.At.Key, 60),
+			safetext.Clip(secret.Redact(v.At.Key, v.Text), 60))
 	}
 }

@@ -254,6 +254,9 @@ func TestClientStarts(t *testing.T) {
 		{"two ranks, line by line", both(banner, 0), 1, 1, "42"},
 		{"two ranks, one after the other", banner + strings.ReplaceAll(banner, "0: ", "1: "), 1, 1, "42"},
 		{"two ranks, the second one late", both(banner, 3), 1, 1, "42"},
+		{"two ranks that differ", banner + strings.ReplaceAll(again, "0: ", "1: "), 1, 1, "42"},
+		{"two ranks that differ, twice", both(banner, 1) + strings.ReplaceAll(both(again, 0), "1: ", "2: "), 2, 11, "7"},
+		{"again with ranks", strings.ReplaceAll(banner, "0: ", "") + again, 2, 6, "7"},
 		{"two ranks, twice", both(banner, 1) + both(again, 1), 2, 11, "7"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -421,5 +424,36 @@ func TestAggregatedRun(t *testing.T) {
 			c.want && r.Launches.All()[1].Name() != "GEN 1" {
 			t.Errorf("%s: aggregated %v, roles %v", name, r.Aggregated, r.Roles())
 		}
+	}
+}
+
+func TestUnknownSettings(t *testing.T) {
+	t.Parallel()
+	begin := "0: " + strings.Repeat("=", 20) + "\n0:   Run label: a\n"
+	end := "0: " + strings.Repeat("=", 20) + "\n"
+	for _, c := range []struct{ name, log, want string }{
+		{"none", banner, ""},
+		{"before and among", begin + strings.Replace(banner, "0:   Seed", "0:   Warmup: 50\n0:   Seed", 1), "Run label=a Warmup=50"},
+		{"at the end", strings.Replace(banner, "0: Running", "0:   Warmup: 50\n"+end+"0:   Late: 1\n0: Running", 1), "Warmup=50"},
+		{"without a value", strings.Replace(banner, "0:   Seed", "0:   Warmup:\n0:   Seed", 1), "Warmup="},
+		{"in colour", strings.Replace(banner, "0:   Seed", "0:   \x1b[1mWarmup\x1b[0m: 50\n0:   Seed", 1), "Warmup=50"},
+		{"of another rank", strings.Replace(banner, "0:   Seed", "1:   Warmup: 50\n0:   Seed", 1), ""},
+		{"of the log", strings.Replace(banner, "0:   Seed", "0: INFO: a\n0:     at x: y\n0:   no label\n0:   Seed", 1), ""},
+		{"after the client began to run", banner + "0:   Warmup: 50\n", ""},
+		{"of an earlier title", begin + strings.Repeat("0: INFO\n", 80) + banner, "Run label=a"},
+		{"of a later start", banner + begin + banner, "Run label=a"},
+		{"far from the last setting", banner[:strings.Index(banner, "0: Running")] + strings.Repeat("0: x\n", 80) +
+			"0:   Warmup: 50\n" + banner[strings.Index(banner, "0: Running"):], ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, v := range readRun(t, map[string]string{ClientLog: c.log}).Banner.Unknown {
+				got = append(got, v.At.Key+"="+v.Text)
+			}
+			if s := strings.Join(got, " "); s != c.want {
+				t.Errorf("%q, want %q", s, c.want)
+			}
+		})
 	}
 }

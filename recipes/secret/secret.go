@@ -39,7 +39,7 @@ var carriers = []*regexp.Regexp{
 	regexp.MustCompile(`://[^\s/"'@:]*:([^\s/"']+)@`),
 	regexp.MustCompile(`(?i)[?&][\w-]*(?:key|token|secret|password|signature)=([^\s&"']+)`),
 	regexp.MustCompile(`(?i)\bauthorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([^\s"']+)`),
-	regexp.MustCompile(`\bBearer\s+([\w.~+/=-]*\d[\w.~+/=-]*)`),
+	regexp.MustCompile(`\bBearer\s+([\w.~+/=-]*\d[\w.~+/=-]*|[\w.~+/=-]{20,})`),
 	regexp.MustCompile(`(?i)\bx-(?:[a-z]+-)*(?:key|token)\s*:\s*([^\s"']+)`),
 }
 
@@ -90,7 +90,7 @@ func Is(name, value string) bool {
 // named reports whether a name is that of a secret.
 func named(name string) bool {
 	name = strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-	return slices.Contains(lastWords, name[strings.LastIndexByte(name, '_')+1:]) && !isSetting(name)
+	return slices.Contains(lastWords, name[strings.LastIndexAny(name, "_ ")+1:]) && !isSetting(name)
 }
 
 // shaped reports whether a text contains a value in the shape of a secret.

@@ -16,6 +16,8 @@ func TestIs(t *testing.T) {
 		{"api_key", "dummy", true},
 		{"api-key", "dummy", true},
 		{"DB_PASSWD", "a", true},
+		{"API key", "dummy", true},
+		{"Max tokens", "2000", false},
 		{"AWS_SECRET_ACCESS_KEY", "a", true},
 		{"SERVICE_CREDENTIALS", "a", true},
 		{"A_CREDENTIAL", "/path", true},
@@ -57,6 +59,7 @@ func TestIs(t *testing.T) {
 		{"A", "http://bob@h:2379/a@b:c", false},
 		{"A", "http://[fe80::1]:2379", false},
 		{"A", "Bearer authentication", false},
+		{"A", "Bearer abcdefghijklmnopqrstuvwx", true},
 		// shapes, whatever the name is
 		{"A", "ghp_x1", true},
 		{"A", "github_pat_11A", true},
