@@ -34,7 +34,8 @@ func (p *porting) clientFields() {
 // askClientRun asks about a client script that was read, but does not show how the client was run.
 func (p *porting) askClientRun() {
 	for _, a := range p.run.Artifacts {
-		if strings.TrimSuffix(a.Name, ".gz") != harness.ClientScript || !a.Present || a.Problem != "" || len(a.Problems) > 0 {
+		if strings.TrimSuffix(a.Name, ".gz") != harness.ClientScript || !a.Present || a.Problem != "" ||
+			len(a.Problems) > 0 && len(p.run.Client.Commands) == 0 {
 			continue
 		}
 		p.ask(Confirm, "", "", "client command", evidence(Evidence{Artifact: a.Name}),

@@ -130,14 +130,29 @@ func (p *comparer) compareAll(whole func([]harness.Token)) {
 	p.compareReplaced()
 	p.compareBeside()
 	p.addUnread()
-	if len(p.run.Client.Runs) == 0 {
+	p.compareClientScript(whole)
+}
+
+// compareClientScript accounts for the client script, also if it does not show how the client was run.
+func (p *comparer) compareClientScript(whole func([]harness.Token)) {
+	c := &p.run.Client
+	if len(c.Runs) == 0 {
+		if ts := c.Tokens(); len(ts) > 0 {
+			why := p.question("", "client command")
+			p.current = Line{
+				Launches: []string{"client script"}, Lines: []int{}, Place: placeOf(ts[0].At), Differences: []Row{},
+			}
+			p.addRow(Row{
+				Kind: dropped, What: "script", Name: "the whole script", Rule: why.text, Asked: why.asked, Tokens: len(ts),
+			})
+			p.addLine("")
+		}
 		return
 	}
-	c := &p.run.Client
 	run := c.Run().Words[0]
 	at := c.At("", run)
 	p.current = Line{
-		Launches: []string{"client"}, Lines: []int{}, Place: fmt.Sprintf("%s:%d", at.Artifact, at.Line), Differences: []Row{},
+		Launches: []string{"client"}, Lines: []int{}, Place: placeOf(at), Differences: []Row{},
 	}
 	if whole != nil {
 		ts := make([]harness.Token, len(c.Tokens()))
@@ -147,6 +162,8 @@ func (p *comparer) compareAll(whole func([]harness.Token)) {
 	}
 	p.addLine("")
 }
+
+func placeOf(at harness.Evidence) string { return fmt.Sprintf("%s:%d", at.Artifact, at.Line) }
 
 // addLine adds the current line. If it equals that of an earlier launch of its role, the two share one.
 func (p *comparer) addLine(r schema.Role) {
