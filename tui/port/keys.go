@@ -70,7 +70,7 @@ func (r *review) keys() []key.Binding {
 		}
 	}
 	return append([]key.Binding{
-		writeKey, paneKey, openKey, diffKey, notCopiedKey, fileKey, edit, accept, datasetsKey, expandKey, undo,
+		writeKey, edit, paneKey, openKey, diffKey, notCopiedKey, fileKey, accept, datasetsKey, expandKey, undo,
 	}, moveKeys...)
 }
 
