@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentperf/agentperf-tui/engine/harness"
 	"github.com/agentperf/agentperf-tui/porter"
 	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/porter/tree"
@@ -71,7 +73,7 @@ below --out-dir. Runs that were ported before from the same inputs are skipped.`
 			opt := tree.Options{Options: f.opt, OutDir: *outDir, Force: f.force, Program: version}
 			return a.portTree(cmd.Context(), *root, opt, f.strict)
 		case !single:
-			return badInput(problem.New(problem.Usage, portUsage(args, *root, *outDir)))
+			return badInput(portUsage(args, *root, *outDir))
 		}
 		f.opt.RecipeOut, f.opt.WorkloadOut = *out, *workload
 		return a.portOne(cmd.Context(), args[0], f)
@@ -79,8 +81,17 @@ below --out-dir. Runs that were ported before from the same inputs are skipped.`
 	return cmd
 }
 
-// portUsage says what is wrong with a combination of run directory and flags.
-func portUsage(args []string, root, outDir string) string {
+// portUsage says what is wrong with a combination of run directory and flags, or with the directory itself.
+func portUsage(args []string, root, outDir string) error {
+	if root == "" && len(args) > 0 {
+		if _, err := harness.Open(args[0]); err != nil {
+			return fmt.Errorf("port %s: %w", args[0], err)
+		}
+	}
+	return problem.New(problem.Usage, portUsageText(args, root, outDir))
+}
+
+func portUsageText(args []string, root, outDir string) string {
 	switch {
 	case root != "" && outDir == "":
 		return "port --tree " + root + ": --out-dir is missing; name the directory to write to"

@@ -172,8 +172,10 @@ func TestPortUsage(t *testing.T) {
 	t.Parallel()
 	for want, args := range map[string][]string{
 		"port: no run directory;":                             nil,
-		"port c8: name the files to write with both --out":    {"c8", "--workload-out", "w.yaml"},
-		"port c8: --out-dir belongs to --tree;":               {"c8", "--out-dir", "o"},
+		"port .: name the files to write with both --out":     {".", "--workload-out", "w.yaml"},
+		"port .: --out-dir belongs to --tree;":                {".", "--out-dir", "o"},
+		"port c8: no such directory; give a run directory":    {"c8"},
+		"port port.go: is a file; give the run directory":     {"port.go", "--out", "r.yaml"},
 		"port --tree r: --out-dir is missing;":                {"--tree", "r"},
 		"port --tree r: the files are written below --out-di": {"--tree", "r", "--out-dir", "o", "--out", "r.yaml"},
 		"leave out the run directory,":                        {"c8", "--tree", "r", "--out-dir", "o"},
