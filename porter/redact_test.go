@@ -151,3 +151,40 @@ func TestFilesWithSecretsArePrivate(t *testing.T) {
 		})
 	}
 }
+
+// TestBearerTokensAreHidden shows that a secret after the word Bearer is hidden, also if it is an argument of its own.
+func TestBearerTokensAreHidden(t *testing.T) {
+	t.Parallel()
+	const script = "cd /lustre/client; curl -H Authorization: Bearer sesame1 http://h; curl -H 'Authorization: Bearer' " +
+		"sesametwo; uv run python agentperf/run.py --concurrencies 64 --header Authorization: Bearer sesamethree " +
+		"--header 'X-Auth: Bearer' sesame4"
+	files := smallRun()
+	files[harness.JobLog] = jobLog(
+		strings.Replace(frontendLine("n1", ""), "8333", "8333 --auth Bearer sesamefive", 1),
+		"[server] Executing: curl -H Authorization: bearer sesamesix http://h",
+		workerLine("CTX", 0, "-w n1 -N 1 -n 4", "A=1"), workerLine("GEN", 0, "-w n2 -N 1 -n 4", "A=1"),
+	)
+	for name, text := range map[string]string{
+		"in a shell": "srun bash -c '" + strings.ReplaceAll(script, "'", `"`) + "'\n", "without one": script + "\n",
+	} {
+		files[harness.ClientScript] = text
+		r := port(t, lay(t, files), Options{})
+		shown, err := r.ShownJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		proof, err := json.Marshal(r.Proof)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, text := range map[string]string{
+			"report": r.ProvenanceText(), "report as JSON": string(shown), "proof": string(proof),
+		} {
+			for line := range strings.Lines(text) {
+				if strings.Contains(line, "sesame") {
+					t.Errorf("%s, %s shows a secret: %s", name, what, line)
+				}
+			}
+		}
+	}
+}

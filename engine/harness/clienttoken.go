@@ -68,6 +68,7 @@ func (c *ClientCommand) tokensOf(i int) tokens {
 		ts.options(words[script+1:], 0)
 	}
 	ts.redirects(cmd.Redirects)
+	ts.nameBearers()
 	return ts
 }
 

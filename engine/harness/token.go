@@ -3,6 +3,7 @@ package harness
 import (
 	"cmp"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -28,8 +29,9 @@ const (
 // Token is a part of a command line that has a meaning of its own. Each part of a line belongs to exactly
 // one token.
 type Token struct {
-	Part       Part
-	Name       string   // of a flag (the long one), of a variable, or operator of a redirection
+	Part Part
+	// Name is that of a flag (the long one) or of a variable, the operator of a redirection, or [BearerToken].
+	Name       string
 	Value      string   // without quotes
 	Source     string   // as written
 	Offset     int      // of Source, in the line
@@ -180,6 +182,21 @@ func (ts *tokens) redirects(rs []Redirect) {
 	}
 }
 
+// BearerToken is the name of an argument that is the secret after the word Bearer in the header of a request.
+const BearerToken = "bearer token"
+
+// nameBearers names the arguments that follow the word Bearer, so that their values are known as secrets.
+func (ts tokens) nameBearers() {
+	for i := 1; i < len(ts); i++ {
+		if t, before := &ts[i], strings.TrimRight(ts[i-1].Value, " "); t.Part == Argument && t.Name == "" &&
+			endsInBearer.MatchString(before) {
+			t.Name = BearerToken
+		}
+	}
+}
+
+var endsInBearer = regexp.MustCompile(`(?i)(?:^|[\s:=])bearer$`)
+
 // options adds the flags of a program, with their values, and its arguments.
 func (ts *tokens) options(words []Word, first int) {
 	for i := 0; i < len(words); i++ {
@@ -238,6 +255,7 @@ func (l *Launch) parseTokens() tokens {
 	ts.redirects(c.Redirects)
 	ts.override(Variable, setAgain)
 	ts.override(ProgramFlag, givenAgain)
+	ts.nameBearers()
 	return ts
 }
 
@@ -286,5 +304,6 @@ func (c Command) Tokens() []Token {
 	}
 	ts.redirects(c.Redirects)
 	slices.SortStableFunc(ts, func(a, b Token) int { return cmp.Compare(a.Offset, b.Offset) })
+	ts.nameBearers()
 	return ts
 }

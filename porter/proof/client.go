@@ -67,7 +67,11 @@ func (c *launchComparer) clientArgument(t harness.Token, passed []string) []stri
 		c.same(string(t.Part), cmp.Or(t.Name, t.Value))
 		return passed[len(t.Words):]
 	}
-	c.addDifference(dropped, string(t.Part), t.Text(), "", "", c.explainExtraArgs())
+	name := t.Text()
+	if t.Name == harness.BearerToken {
+		name = t.Name
+	}
+	c.addDifference(dropped, string(t.Part), name, "", "", c.explainExtraArgs())
 	return passed
 }
 

@@ -284,6 +284,7 @@ func (p *comparer) fated(t harness.Token, f rules.Fate, numbered bool) {
 	switch {
 	case t.Part == harness.Argument && f.Action == rules.Managed:
 		name = strconv.Itoa(t.Index + 1)
+	case t.Name == harness.BearerToken:
 	case t.Part == harness.Argument && numbered:
 		name, old = strings.TrimSpace(fmt.Sprintf("%d %s", t.Index+1, safetext.Clip(t.Value, 200))), ""
 	case name == "":

@@ -206,7 +206,7 @@ func argumentFate(l *harness.Launch, t harness.Token) Fate {
 	if l.Args[t.Index] == l.LogDir {
 		known = workerArguments[7]
 	}
-	value := safetext.Clip(t.Value, 60)
+	value := safetext.Clip(secret.Redact(t.Name, t.Value), 60)
 	name := fmt.Sprintf("argument %d of the start script", t.Index+1)
 	if known.name != "" {
 		name += " (" + known.name + ")"
@@ -249,7 +249,7 @@ func serviceArgumentFate(l *harness.Launch, t harness.Token) Fate {
 	case 2:
 		return managed(WhyPort)
 	}
-	value := safetext.Clip(t.Value, 60)
+	value := safetext.Clip(secret.Redact(t.Name, t.Value), 60)
 	return ask(l.Service+" argument "+value,
 		fmt.Sprintf("%s was started with the argument %q%s", l.Service, value, noPlace))
 }

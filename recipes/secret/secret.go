@@ -38,8 +38,8 @@ var shapes = []*regexp.Regexp{
 var carriers = []*regexp.Regexp{
 	regexp.MustCompile(`://[^\s/"'@:]*:([^\s/"']+)@`),
 	regexp.MustCompile(`(?i)[?&][\w-]*(?:key|token|secret|password|signature)=([^\s&"']+)`),
-	regexp.MustCompile(`(?i)\bauthorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\s+([^\s"']+)`),
-	regexp.MustCompile(`\bBearer\s+([\w.~+/=-]*\d[\w.~+/=-]*|[\w.~+/=-]{20,})`),
+	regexp.MustCompile(`(?i)\bauthorization["']?\s*[:=]\s*["']?(?:bearer|basic|token)\\?["']?\s+([^\s"']+)`),
+	regexp.MustCompile(`\bBearer\\?["']?\s+([\w.~+/=-]*\d[\w.~+/=-]*|[\w.~+/=-]{20,})`),
 	regexp.MustCompile(`(?i)\bx-(?:[a-z]+-)*(?:key|token)\s*:\s*([^\s"']+)`),
 }
 

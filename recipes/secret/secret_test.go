@@ -59,6 +59,8 @@ func TestIs(t *testing.T) {
 		{"A", "http://bob@h:2379/a@b:c", false},
 		{"A", "http://[fe80::1]:2379", false},
 		{"A", "Bearer authentication", false},
+		{"A", "'Authorization: Bearer' sesame", true},
+		{"A", "Authorization: Bearer", false},
 		{"A", "Bearer abcdefghijklmnopqrstuvwx", true},
 		// shapes, whatever the name is
 		{"A", "ghp_x1", true},
