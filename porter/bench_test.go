@@ -2,6 +2,7 @@ package porter
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,39 +48,42 @@ func BenchmarkPortBigClientLog(b *testing.B) {
 	portAll(b, dir)
 }
 
-// BenchmarkPortBigJobLog ports the sample with 1 GB of server output after the launch lines.
+// BenchmarkPortBigJobLog ports the sample with 1 GB of server output after the launch lines, in the formats of
+// two loggers.
 func BenchmarkPortBigJobLog(b *testing.B) {
 	if testing.Short() {
 		b.Skip("writes a file of 1 GB")
 	}
-	dir := sampleCopy(b)
-	f, err := os.OpenFile(filepath.Join(dir, harness.JobLog), os.O_APPEND|os.O_WRONLY, 0)
+	for name, format := range map[string]string{
+		"plain": "%d: 2026-01-01T00:00:00.%06d INFO engine: iter = %d, global_rank = 3, rank = 0, " +
+			"currank_total_requests = 16/16, elapsed = 23.4ms\n",
+		"brackets": "[%d] [2026-01-01 00:00:00.%06d] [TRT-LLM] [I] [rank 3] worker 5: iter = %d, elapsed = 23.4ms\n",
+	} {
+		b.Run(name, func(b *testing.B) {
+			dir := sampleCopy(b)
+			b.SetBytes(appendLines(b, filepath.Join(dir, harness.JobLog), format, 1<<30))
+			portAll(b, dir)
+		})
+	}
+}
+
+// appendLines appends lines to a file until it has a size, and returns the number of bytes.
+func appendLines(b *testing.B, path, format string, size int64) (written int64) {
+	b.Helper()
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 	if err != nil {
 		b.Fatal(err)
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	size := int64(0)
-	for i := 0; size < 1<<30; i++ {
-		n, err := fmt.Fprintf(
-			w,
-			"%d: 2026-01-01T00:00:00.%06d INFO engine: iter = %d, global_rank = %d, rank = 0, currank_total_requests = "+
-				"16/16, elapsed = 23.4ms\n",
-			i%32,
-			i%1000000,
-			i,
-			i%32,
-		)
+	for i := 0; written < size; i++ {
+		n, err := fmt.Fprintf(w, format, i%32, i%1000000, i)
 		if err != nil {
 			b.Fatal(err)
 		}
-		size += int64(n)
+		written += int64(n)
 	}
-	if err := w.Flush(); err != nil {
+	if err := errors.Join(w.Flush(), f.Close()); err != nil {
 		b.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(size)
-	portAll(b, dir)
+	return written
 }

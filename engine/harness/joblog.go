@@ -17,7 +17,7 @@ import (
 // log may have gigabytes.
 const (
 	launchMark     = "Executing:"
-	nodesMark      = "] Nodes:"
+	nodesMark      = "Nodes:"
 	workersMark    = "workers"
 	maxContinued   = 512 // lines of one launch
 	tooLongMessage = "launch line is longer than %d KiB"
