@@ -79,11 +79,12 @@ func (v *values) coerceNumber(n *yaml.Node, s Scalar, differs bool, f schema.Fie
 	}
 	if n.Tag == "!!str" && v.strictness.unknownKeys == Error {
 		if r, ok := parseNumber(scalarNode(n, "!!float", strings.TrimSpace(n.Value))); ok {
+			swept := v.doc.swept[n]
 			n, number = scalarNode(n, "!!float", strings.TrimSpace(n.Value)), true
 			if r.IsInt() {
 				n.Tag = "!!int"
 			}
-			if !v.doc.sweptValues[n.Value] {
+			if !swept {
 				v.warnCoerced(at, fmt.Sprintf("string %q where %s is expected", n.Value, f.Kind), n.Value)
 			}
 		}

@@ -106,6 +106,11 @@ func (ds Diagnostics) Sort() {
 	})
 }
 
+// compact removes repetitions from sorted findings: a value behind aliases is read several times.
+func (ds Diagnostics) compact() Diagnostics {
+	return slices.CompactFunc(ds, func(a, b Diagnostic) bool { return a.String() == b.String() })
+}
+
 // Rule describes a pitfall of recipes and its fix. Rules with an ID are checked before a
 // submit.
 type Rule struct {

@@ -33,19 +33,38 @@ type Document struct {
 	File string
 	Root *yaml.Node // the top-level mapping; nil if the file could not be parsed
 
-	// Set for one recipe of a file that contains several: the path in the file of each
-	// key, the path prefix for absent fields, and the strings that a sweep inserted.
-	keyPaths    map[*yaml.Node]string
-	prefix      string
-	sweptValues map[string]bool
+	// keyPaths is the path in the file of each key, and entryPaths that of the keys of an entry of a
+	// zip override. Both are nil if paths in the file and in the recipe are the same.
+	keyPaths   map[*yaml.Node]string
+	entryPaths map[*yaml.Node]string
+	prefix     string              // of paths in the file of absent fields: base if the file has one
+	swept      map[*yaml.Node]bool // scalars that contain a value of a sweep
+}
+
+// recordKeyPaths returns the path in the file of each key.
+func (d *Document) recordKeyPaths() map[*yaml.Node]string {
+	paths := map[*yaml.Node]string{}
+	recordPaths(d.Root, "", paths, 0)
+	return paths
 }
 
 // pathOf returns the path of a key in the file. path is its path in the recipe.
 func (d *Document) pathOf(key *yaml.Node, path string) string {
+	if p, ok := d.entryPaths[key]; ok {
+		return p
+	}
 	if p, ok := d.keyPaths[key]; ok {
 		return p
 	}
 	return path
+}
+
+// setPathOf sets the path in the file of a key.
+func (d *Document) setPathOf(key *yaml.Node, path string) {
+	if d.entryPaths == nil {
+		d.entryPaths = map[*yaml.Node]string{}
+	}
+	d.entryPaths[key] = path
 }
 
 // filePath returns the path in the file that an absent field would have.
@@ -129,6 +148,9 @@ func Parse(file string, data []byte) (*Document, Diagnostics) {
 			"the second YAML document is ignored; only the first one is used", ""))
 	}
 	d.Root = doc.Content[0]
+	if w.aliases {
+		d.keyPaths = d.recordKeyPaths()
+	}
 	return d, w.diags
 }
 
@@ -216,6 +238,7 @@ type walker struct {
 	file     string
 	nodes    int
 	tooLarge bool
+	aliases  bool // the file has aliases, so that a key can have several paths in the recipe
 	diags    Diagnostics
 }
 
@@ -227,6 +250,7 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 		return
 	}
 	if n.Kind == yaml.AliasNode {
+		w.aliases = true
 		w.walk(n.Alias, path, depth+1)
 		return
 	}

@@ -57,7 +57,7 @@ func parseRecipeDocument(doc *Document) (*Recipe, Diagnostics) {
 	}
 	diags := append(v.diags, v.checkConsistency(recipe)...)
 	diags.Sort()
-	return recipe, diags
+	return recipe, diags.compact()
 }
 
 // engineAndBenchmark returns the types of the engine and the benchmark, which determine the

@@ -17,13 +17,14 @@ type sweepParameter struct {
 
 // expandSweep adds a variant for each combination of a sweep's parameters. The last
 // parameter changes fastest. Without a sweep it adds the recipe itself.
-func (e *expander) expandSweep(selector string, sweep *yaml.Node, build func() *Document) {
+// key is the key of the recipe in a file with a base.
+func (e *expander) expandSweep(key, selector string, sweep *yaml.Node, build func() *Document) {
 	params, total, ok := e.parseSweep(sweep)
 	switch {
 	case !ok:
 		return
 	case len(params) == 0:
-		e.variants = append(e.variants, Variant{Selector: selector, build: build})
+		e.variants = append(e.variants, Variant{Selector: selector, key: key, build: build})
 		return
 	case total > maxVariants:
 		e.fail(resolveAlias(sweep), "sweep", "expands to more than %d recipes", maxVariants)
@@ -31,10 +32,13 @@ func (e *expander) expandSweep(selector string, sweep *yaml.Node, build func() *
 	}
 	if selector != "" {
 		selector += "/"
+	} else {
+		key = "sweep"
 	}
 	for i := range total {
-		e.variants = append(e.variants, Variant{Selector: fmt.Sprintf("%ssweep[%d]", selector, i), build: func() *Document {
-			s := substitution{values: map[string]*yaml.Node{}, inserted: map[string]bool{}}
+		v := Variant{Selector: fmt.Sprintf("%ssweep[%d]", selector, i), key: key}
+		v.build = func() *Document {
+			s := substitution{values: map[string]*yaml.Node{}, inserted: map[*yaml.Node]bool{}}
 			suffix, rest := "", i
 			for _, p := range slices.Backward(params) {
 				v := resolveAlias(p.values[rest%len(p.values)])
@@ -43,9 +47,10 @@ func (e *expander) expandSweep(selector string, sweep *yaml.Node, build func() *
 				suffix = "_" + p.name + nameLabel(v) + suffix
 			}
 			doc := *build()
-			doc.Root, doc.sweptValues = withNameSuffix(s.apply(doc.Root, 0), suffix), s.inserted
+			doc.Root, doc.swept = withNameSuffix(s.apply(doc.Root, 0), suffix), s.inserted
 			return &doc
-		}})
+		}
+		e.variants = append(e.variants, v)
 	}
 }
 
@@ -87,7 +92,7 @@ func nameLabel(n *yaml.Node) string {
 // string that is only a placeholder can become a list; other values are inserted as text.
 type substitution struct {
 	values   map[string]*yaml.Node
-	inserted map[string]bool
+	inserted map[*yaml.Node]bool // nodes with a value of the sweep
 }
 
 var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
@@ -120,6 +125,7 @@ func (s substitution) apply(n *yaml.Node, depth int) *yaml.Node {
 			if v, ok := s.values[m[1]]; ok && v.Kind == yaml.SequenceNode {
 				list := *v
 				list.Line, list.Column, list.Anchor = n.Line, n.Column, ""
+				s.inserted[&list] = true
 				return &list
 			}
 		}
@@ -131,7 +137,7 @@ func (s substitution) apply(n *yaml.Node, depth int) *yaml.Node {
 		})
 		if c.Value != n.Value {
 			c.Style = yaml.DoubleQuotedStyle
-			s.inserted[c.Value] = true
+			s.inserted[&c] = true
 		}
 	}
 	return &c

@@ -237,42 +237,65 @@ func (v *values) readStringMap(n *yaml.Node, f schema.Field, at Position) {
 }
 
 // YAMLValue returns the YAML for a value that a user typed. It quotes the values of string fields
-// that YAML would otherwise read as another type, so that environment.FOO=1 sets "1". A prefix
+// that YAML would otherwise read as another type, so that environment.FOO=1 sets "1". As in srtctl, a
+// mapping is text, unless the field is a mapping. Text of several lines keeps its line breaks. A prefix
 // base. or override_x. of the path is ignored.
 func YAMLValue(t *schema.Table, path, typed string) string {
-	if first, rest, ok := strings.Cut(path, "."); ok && (first == "base" || strings.HasPrefix(first, "override_")) {
+	if first, rest, ok := strings.Cut(path, "."); ok && (first == "base" || IsOverrideKey(first)) {
 		path = rest
 	}
 	n := t.Lookup(path)
-	if n == nil || n.Field == nil {
-		return typed
+	v := parseTyped(typed)
+	var f schema.Field
+	entry := false // below a field
+	if n != nil && n.Field != nil {
+		f, entry = *n.Field, path != n.Field.V1 && path != n.Field.V2
 	}
-	f := n.Field
-	entry := len(path) > len(f.V1) && len(path) > len(f.V2)
-	if f.Kind != schema.Str && !(f.Kind == schema.StrMap && entry) || f.Nullable && !entry && typed == "null" {
-		return typed
-	}
-	var doc yaml.Node
-	if len(typed) < 1<<16 && !nestsTooDeep([]byte(typed)) && yaml.Unmarshal([]byte(typed), &doc) == nil &&
-		len(doc.Content) == 1 {
-		if v := doc.Content[0]; v.Kind == yaml.ScalarNode && v.ShortTag() == "!!str" {
-			if _, differs := yaml11Reading(v); !differs {
-				return typed
-			}
+	if f.Kind == schema.Str || f.Kind == schema.StrMap && entry {
+		if f.Nullable && !entry && typed == "null" {
+			return typed
 		}
+		if v == nil || v.Kind != yaml.ScalarNode || v.ShortTag() != "!!str" || linesInPlain(v, typed) {
+			return strconv.Quote(typed)
+		}
+		if _, differs := yaml11Reading(v); differs {
+			return strconv.Quote(typed)
+		}
+		return typed
 	}
-	return strconv.Quote(typed)
+	isMapping := n != nil && !entry && (f.Kind == "" || f.Kind == schema.StrMap || f.Kind == schema.FreeMap ||
+		f.Kind == schema.Opaque || len(n.Children) > 0)
+	if v != nil && (v.Kind == yaml.MappingNode && !isMapping || linesInPlain(v, typed)) {
+		return strconv.Quote(typed)
+	}
+	return typed
 }
 
-// LayoutOf returns the layout of a recipe, 1 or 2. For a file with several recipes it is
-// the layout of the base; for a file that can't be parsed it is 1.
+// parseTyped returns the value of a text as YAML, or nil if it is not a single valid value.
+func parseTyped(typed string) *yaml.Node {
+	var doc yaml.Node
+	if len(typed) >= 1<<16 || nestsTooDeep([]byte(typed)) || yaml.Unmarshal([]byte(typed), &doc) != nil ||
+		len(doc.Content) != 1 {
+		return nil
+	}
+	return doc.Content[0]
+}
+
+// linesInPlain reports whether a text is an unquoted scalar of several lines, whose line breaks YAML
+// would replace by spaces.
+func linesInPlain(v *yaml.Node, typed string) bool {
+	return v.Kind == yaml.ScalarNode && v.Style == 0 && strings.ContainsAny(strings.Trim(typed, "\r\n"), "\r\n")
+}
+
+// LayoutOf returns the layout of a recipe, 1 or 2. For a file with several recipes it is that of
+// the base; for a file that can't be parsed it is 1.
 func LayoutOf(data []byte) int {
 	doc, _ := Parse("", data)
-	root := doc.Root
-	if base := lookup(root, "base"); base != nil {
-		root = base
+	layout := scalarAt(lookup(doc.Root, "base"), "schema")
+	if layout == "" {
+		layout = scalarAt(doc.Root, "schema")
 	}
-	if scalarAt(root, "schema") == "2" {
+	if layout == "2" {
 		return 2
 	}
 	return 1

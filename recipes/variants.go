@@ -6,8 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
-	"sync"
 
 	"gopkg.in/yaml.v3"
 )
@@ -18,7 +18,9 @@ type Variant struct {
 	// Selector follows the file name and a colon: base, override_big,
 	// zip_override_batch[1], sweep[3].
 	Selector string
-	build    func() *Document // called on demand, since a few lines can expand to large documents
+	// key is the key of the file that defines the recipe: base, override_big, zip_override_batch, sweep.
+	key   string
+	build func() *Document // called on demand, since a few lines can expand to large documents
 }
 
 // maxVariants is the limit for the number of recipes in a file.
@@ -37,9 +39,10 @@ func SplitSelector(name string) (file, selector string) {
 	return name[:i], name[i+1:]
 }
 
-// Variants returns the recipes of a file that match a selector, which may be a pattern of
-// [path.Match]. An empty selector matches all recipes except a base that has overrides.
-// The diagnostics are about the structure of the file, not about its recipes.
+// Variants returns the recipes of a file that a selector selects: the recipes of a key (base,
+// override_x, zip_override_x), one of several (zip_override_x[1], sweep[3]), or those of all keys of
+// overrides that match a pattern with * or ?. An empty selector selects all recipes except a base that
+// has overrides. The diagnostics are about the structure of the file, not about its recipes.
 func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics) {
 	doc, diags := Parse(file, data)
 	if doc.Root == nil {
@@ -51,29 +54,59 @@ func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics
 	}
 	e := expander{doc: doc}
 	if base := resolveAlias(lookup(doc.Root, "base")); base != nil && base.Kind == yaml.MappingNode {
-		e.expandOverrides(base)
+		e.base = base
+		doc.keyPaths = doc.recordKeyPaths()
+		e.expandOverrides()
 	} else {
-		e.expandSweep("", lookup(doc.Root, "sweep"), func() *Document { return doc })
+		e.expandSweep("", "", lookup(doc.Root, "sweep"), func() *Document { return doc })
 	}
 	diags = append(diags, e.diags...)
-	pattern := strings.ReplaceAll(selector, "[", `\[`)
+	onlyBase := !slices.ContainsFunc(e.variants, func(v Variant) bool { return v.key != "base" })
 	var out []Variant
-	var names []string
 	for _, v := range e.variants {
-		names = append(names, v.Selector)
-		ok, err := path.Match(pattern, v.Selector)
-		if v.Selector == selector || err == nil && ok || selector == "" && (v.Selector != "base" || len(e.variants) == 1) {
+		if v.matches(selector) || selector == "" && (onlyBase || v.key != "base") {
 			out = append(out, v)
 		}
 	}
-	if len(out) == 0 && len(diags) == 0 {
-		msg := fmt.Sprintf("no such recipe in the file: %q (available: %s)", selector, strings.Join(names, ", "))
+	if len(out) == 0 && diags.Errors() == 0 {
+		msg := fmt.Sprintf("no such recipe in the file: %q (available: %.400s)", selector, e.keys())
 		if len(e.variants) == 1 && e.variants[0].Selector == "" {
 			msg = fmt.Sprintf("the file contains a single recipe; %q does not exist", selector)
 		}
 		diags = append(diags, fileStart.diagnostic(file, Error, msg, ""))
 	}
 	return out, diags
+}
+
+// matches reports whether a selector selects the recipe. As in srtctl, patterns are compared with the
+// keys of overrides, never with the base.
+func (v Variant) matches(selector string) bool {
+	if selector == v.Selector || selector == v.key || strings.HasPrefix(v.Selector, selector+"/") {
+		return true
+	}
+	if v.key == "base" || !strings.ContainsAny(selector, "*?") {
+		return false
+	}
+	ok, err := path.Match(strings.NewReplacer("[", `\[`, `\`, `\\`).Replace(selector), v.key)
+	return err == nil && ok
+}
+
+// keys lists the keys that a selector can name, each with the selectors of its recipes if it has several.
+func (e *expander) keys() string {
+	var out []string
+	for i := 0; i < len(e.variants); {
+		first, n := e.variants[i], 1
+		for i+n < len(e.variants) && e.variants[i+n].key == first.key {
+			n++
+		}
+		text := first.key
+		if n > 1 {
+			text += fmt.Sprintf(" (%s to %s)", first.Selector, e.variants[i+n-1].Selector)
+		}
+		out = append(out, text)
+		i += n
+	}
+	return strings.Join(out, ", ")
 }
 
 // Select returns the recipe of a file that matches a selector and the YAML of that recipe
@@ -92,188 +125,22 @@ func Select(file string, data []byte, selector string) (*Recipe, []byte, Diagnos
 	if len(matches) != 1 {
 		return nil, data, diags
 	}
-	doc := matches[0].build()
-	r, more := parseRecipeDocument(doc)
+	r, text, more := matches[0].Load(data)
 	diags = append(diags, more...)
 	diags.Sort()
-	if matches[0].Selector == "" {
+	return r, text, diags
+}
+
+// Load returns the recipe and its YAML alone. data is the content of the file.
+func (v Variant) Load(data []byte) (*Recipe, []byte, Diagnostics) {
+	doc := v.build()
+	r, diags := parseRecipeDocument(doc)
+	if v.Selector == "" {
 		return r, data, diags
 	}
 	text, err := marshalYAML(doc.Root)
 	if err != nil {
-		diags = append(diags, fileStart.diagnostic(file, Error, "can't encode the recipe: "+err.Error(), ""))
+		diags = append(diags, fileStart.diagnostic(doc.File, Error, "can't encode the recipe: "+err.Error(), ""))
 	}
 	return r, []byte(text), diags
-}
-
-// expander expands the base, the overrides and the sweeps of a file to variants.
-type expander struct {
-	doc      *Document
-	variants []Variant
-	diags    Diagnostics
-}
-
-func (e *expander) fail(n *yaml.Node, where, format string, args ...any) {
-	e.diags = append(e.diags, positionOf(n, where).diagnostic(e.doc.File, Error, fmt.Sprintf(format, args...), ""))
-}
-
-// expandOverrides adds a variant for each override of a base, then the base.
-func (e *expander) expandOverrides(base *yaml.Node) {
-	paths := sync.OnceValue(func() map[*yaml.Node]string {
-		paths := map[*yaml.Node]string{}
-		recordPaths(e.doc.Root, "", paths, 0)
-		return paths
-	})
-	add := func(selector, suffix string, patch func() *yaml.Node) {
-		sweep := lookup(base, "sweep")
-		if patch != nil {
-			if own := lookup(patch(), "sweep"); own != nil {
-				sweep = own
-			}
-		}
-		e.expandSweep(selector, sweep, func() *Document {
-			root := base
-			if patch != nil {
-				p := patch()
-				if root = mergeOverride(base, p, 0); lookup(p, "name") == nil {
-					root = withNameSuffix(root, "_"+suffix)
-				}
-			}
-			return &Document{File: e.doc.File, Root: root, keyPaths: paths(), prefix: "base"}
-		})
-	}
-	for _, kv := range pairs(e.doc.Root) {
-		if len(e.variants) > maxVariants {
-			e.fail(kv[0], kv[0].Value, "more than %d recipes in a file", maxVariants)
-			return
-		}
-		key, patch := kv[0].Value, resolveAlias(kv[1])
-		name, over := strings.CutPrefix(key, "override_")
-		zip, zipped := strings.CutPrefix(key, "zip_override_")
-		switch {
-		case key == "base" || key == "lock":
-		case !over && !zipped:
-			e.fail(kv[0], key, "unknown key next to base; expected override_<name> or zip_override_<name>")
-		case patch.Kind != yaml.MappingNode:
-			e.fail(kv[1], key, "expected a mapping of fields, got %s", describe(patch))
-		case over:
-			add(key, name, func() *yaml.Node { return patch })
-		default:
-			n, ok := e.zipLength(patch, key)
-			for i := 0; ok && i < n; i++ {
-				add(fmt.Sprintf("%s[%d]", key, i), fmt.Sprintf("%s_%d", zip, i), func() *yaml.Node { return zipEntry(patch, i, 0) })
-			}
-		}
-	}
-	add("base", "", nil)
-}
-
-// zipLength returns the number of recipes of a zip override: the common length of its
-// lists. The entry of a list of one applies to all recipes.
-func (e *expander) zipLength(n *yaml.Node, path string) (length int, ok bool) {
-	length, ok = 1, true
-	for _, kv := range pairs(n) {
-		at, val, k := Join(path, kv[0].Value), resolveAlias(kv[1]), 1
-		switch val.Kind {
-		case yaml.MappingNode:
-			if k, ok = e.zipLength(val, at); !ok {
-				return 0, false
-			}
-		case yaml.SequenceNode:
-			if k = len(val.Content); k == 0 || k > maxVariants {
-				e.fail(kv[1], at, "list of %d entries; expected 1 to %d, one per recipe", k, maxVariants)
-				return 0, false
-			}
-		}
-		if k > 1 && length > 1 && k != length {
-			e.fail(kv[1], at, "list of %d entries, but another list has %d; lists must have the same length, or 1", k, length)
-			return 0, false
-		}
-		length = max(length, k)
-	}
-	return length, true
-}
-
-// zipEntry returns a zip override with each list replaced by its i-th entry.
-func zipEntry(n *yaml.Node, i, depth int) *yaml.Node {
-	n = resolveAlias(n)
-	if n.Kind == yaml.SequenceNode {
-		return n.Content[min(i, len(n.Content)-1)]
-	}
-	if n.Kind != yaml.MappingNode || depth > maxDepth {
-		return n
-	}
-	c := *n
-	c.Anchor, c.Content = "", nil
-	for _, kv := range pairs(n) {
-		c.Content = append(c.Content, kv[0], zipEntry(kv[1], i, depth+1))
-	}
-	return &c
-}
-
-// mergeOverride applies a patch to a base: it merges mappings, replaces other
-// values, and removes fields that the patch sets to null.
-func mergeOverride(base, patch *yaml.Node, depth int) *yaml.Node {
-	base, patch = resolveAlias(base), resolveAlias(patch)
-	if base.Kind != yaml.MappingNode || patch.Kind != yaml.MappingNode || depth > maxDepth {
-		return patch
-	}
-	c := *base
-	c.Anchor, c.Content = "", nil
-	over := map[string][2]*yaml.Node{}
-	for _, kv := range pairs(patch) {
-		over[kv[0].Value] = kv
-	}
-	for _, kv := range pairs(base) {
-		o, given := over[kv[0].Value]
-		delete(over, kv[0].Value)
-		switch {
-		case !given:
-			c.Content = append(c.Content, kv[0], kv[1])
-		case isNull(o[1]):
-		case resolveAlias(kv[1]).Kind == yaml.MappingNode && resolveAlias(o[1]).Kind == yaml.MappingNode:
-			c.Content = append(c.Content, kv[0], mergeOverride(kv[1], o[1], depth+1))
-		default:
-			c.Content = append(c.Content, o[0], o[1])
-		}
-	}
-	for _, kv := range pairs(patch) {
-		if _, left := over[kv[0].Value]; left && !isNull(kv[1]) {
-			c.Content = append(c.Content, kv[0], kv[1])
-		}
-	}
-	return &c
-}
-
-// withNameSuffix returns a copy of a recipe with a suffix appended to its name.
-func withNameSuffix(root *yaml.Node, suffix string) *yaml.Node {
-	c := *root
-	c.Content = append([]*yaml.Node{}, root.Content...)
-	for i := 0; i+1 < len(c.Content); i += 2 {
-		if n := resolveAlias(c.Content[i+1]); c.Content[i].Value == "name" && n.Kind == yaml.ScalarNode {
-			to := *n
-			to.Anchor, to.Value = "", n.Value+suffix
-			c.Content[i+1] = &to
-		}
-	}
-	return &c
-}
-
-// recordPaths records the path of every key of a file in paths.
-func recordPaths(n *yaml.Node, path string, paths map[*yaml.Node]string, depth int) {
-	if depth > maxDepth {
-		return
-	}
-	switch n.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			at := Join(path, n.Content[i].Value)
-			paths[n.Content[i]] = at
-			recordPaths(n.Content[i+1], at, paths, depth+1)
-		}
-	case yaml.SequenceNode:
-		for i, c := range n.Content {
-			recordPaths(c, fmt.Sprintf("%s[%d]", path, i), paths, depth+1)
-		}
-	}
 }

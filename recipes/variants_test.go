@@ -123,7 +123,8 @@ func TestVariantsRejectsInvalidFiles(t *testing.T) {
 		{"sweep is not a mapping", "name: x\nsweep: 5\n", "expected a mapping"},
 		{"zip lengths", "base: {name: x}\nzip_override_a: {b: [1, 2], c: [1, 2, 3]}\n", "another list has 2"},
 		{"override is not a mapping", "base: {name: x}\noverride_a: 5\n", "expected a mapping"},
-		{"unknown key next to base", "base: {name: x}\nname: y\n", "unknown key next to base"},
+		{"zip without a list", "base: {name: x}\nzip_override_a: {b: 1, c: {d: 2}}\n", "no list"},
+		{"zip with an empty list", "base: {name: x}\nzip_override_a: {b: [], c: [1]}\n", "list of 0 entries"},
 	} {
 		if _, ds := Variants("f.yaml", []byte(c.text), ""); ds.Errors() == 0 || !strings.Contains(ds[0].Message, c.message) {
 			t.Errorf("%s: got %v, want %q", c.name, ds, c.message)

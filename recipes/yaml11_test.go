@@ -150,6 +150,19 @@ func TestYAMLValue(t *testing.T) {
 		{"environment.A", "1", `"1"`},
 		{"environment.A", "null", `"null"`},
 		{"environment", "{A: x}", "{A: x}"},
+		{"engine", "{type: trtllm}", "{type: trtllm}"},
+		{"roles.prefill", "{nodes: 1}", "{nodes: 1}"},
+		{"roles.prefill.env.A", "1", `"1"`},
+		{"roles.prefill.env.A", "a\nb", `"a\nb"`},
+		{"roles.prefill.env.A", "|\n  a\n  b", "|\n  a\n  b"},
+		{"roles.prefill.args.x", "a\nb", `"a\nb"`},
+		{"roles.prefill.args.x", "[1,\n 2]", "[1,\n 2]"},
+		{"roles.prefill.args.x", "- 1\n- 2", "- 1\n- 2"},
+		{"roles.prefill.args.x", "{y: 1}", `"{y: 1}"`},
+		{"roles.prefill.args.x", "y: 1\nz: 2", `"y: 1\nz: 2"`},
+		{"frontend.args.x", `{"y": 1}`, `"{\"y\": 1}"`},
+		{"frontend.args", "{x: 1}", "{x: 1}"},
+		{"zip_override_x.name", "1", `"1"`},
 		{"base.environment.A", "1", `"1"`},
 		{"override_x.name", "1", `"1"`},
 		{"benchmark.concurrency", "64", "64"},
@@ -165,7 +178,8 @@ func TestYAMLValue(t *testing.T) {
 
 func TestLayoutOf(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int{"schema: 2": 2, "name: x": 1, "base: {schema: 2}": 2, "{": 1, "": 1} {
+	for text, want := range map[string]int{"schema: 2": 2, "name: x": 1, "base: {schema: 2}": 2,
+		"schema: 2\nbase: {name: x}": 2, "schema: 2\nbase: {schema: 1}": 1, "{": 1, "": 1} {
 		if got := LayoutOf([]byte(text)); got != want {
 			t.Errorf("%q: layout %d, want %d", text, got, want)
 		}

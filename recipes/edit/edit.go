@@ -131,6 +131,7 @@ type target struct {
 	entryIndex int                   // index in parent.Content at which the entry starts: its key, or node in a list
 	indent     int                   // indentation of the parent's entries
 	flow       bool                  // inside {} or []
+	engine     bool                  // node is engine: trtllm, the short form of engine: {type: trtllm}
 	missing    []recipes.PathElement // the rest of the path, which the file does not have
 }
 
@@ -143,7 +144,7 @@ func (d *document) locate(path []recipes.PathElement) (target, error) {
 				"line %d: the value is the alias *%s; edit the value that it refers to, or replace the alias",
 				dst.node.Line, dst.node.Value)
 		}
-		if isShortEngine(dst, path) {
+		if dst.engine && len(dst.missing) == 1 && dst.missing[0].Key == "type" {
 			dst.missing = nil
 			break
 		}
@@ -163,6 +164,7 @@ func (d *document) locate(path []recipes.PathElement) (target, error) {
 			node: dst.node.Content[i], key: key, parents: append(dst.parents, dst.node), parent: dst.node,
 			index: i, entryIndex: entry, missing: dst.missing[1:],
 		}
+		dst.engine = isString(dst.node) && isEngine(path[:len(path)-len(dst.missing)])
 	}
 	if dst.parent != nil {
 		dst.indent = d.column(d.valueStart(dst.parent))
@@ -171,11 +173,12 @@ func (d *document) locate(path []recipes.PathElement) (target, error) {
 	return dst, nil
 }
 
-// isShortEngine reports whether the path is engine.type and the file has
-// engine: trtllm, the short form of engine: {type: trtllm}.
-func isShortEngine(dst target, path []recipes.PathElement) bool {
-	return len(dst.missing) == 1 && dst.missing[0].Key == "type" && len(path) == 2 &&
-		dst.key != nil && dst.key.Value == "engine" && isString(dst.node)
+// isEngine reports whether a path is that of the engine of a recipe.
+func isEngine(path []recipes.PathElement) bool {
+	if len(path) == 2 && (path[0].Key == "base" || recipes.IsOverrideKey(path[0].Key)) {
+		path = path[1:]
+	}
+	return len(path) == 1 && path[0].Key == "engine"
 }
 
 func isString(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!str" }

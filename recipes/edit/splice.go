@@ -147,7 +147,7 @@ func (d *document) withSeparator(start, end int, s string) string {
 // insert adds the missing part of the path.
 func (d *document) insert(dst target, v value) ([]replacement, error) {
 	if isString(dst.node) && dst.node.Kind == yaml.ScalarNode {
-		if dst.key == nil || dst.key.Value != "engine" || dst.parent != d.root {
+		if !dst.engine {
 			return nil, problem.Errorf(problem.EntryNotFound, "line %d: %.40q is not a mapping, so it has no key %q",
 				dst.node.Line, dst.node.Value, dst.missing[0].Key)
 		}
