@@ -91,13 +91,13 @@ func (ds Diagnostics) count(s Severity) int {
 
 // BySeverity returns the findings sorted by severity, errors first. The sort is stable.
 func (ds Diagnostics) BySeverity() Diagnostics {
-	rank := []Severity{Error, Warning, Note}
 	out := slices.Clone(ds)
-	slices.SortStableFunc(out, func(a, b Diagnostic) int {
-		return slices.Index(rank, a.Severity) - slices.Index(rank, b.Severity)
-	})
+	slices.SortStableFunc(out, func(a, b Diagnostic) int { return a.Severity.rank() - b.Severity.rank() })
 	return out
 }
+
+// rank orders severities, errors first.
+func (s Severity) rank() int { return slices.Index([]Severity{Error, Warning, Note}, s) }
 
 // Sort sorts the findings by file, line and column.
 func (ds Diagnostics) Sort() {
@@ -109,6 +109,48 @@ func (ds Diagnostics) Sort() {
 // compact removes repetitions from sorted findings: a value behind aliases is read several times.
 func (ds Diagnostics) compact() Diagnostics {
 	return slices.CompactFunc(ds, func(a, b Diagnostic) bool { return a.String() == b.String() })
+}
+
+// SharedFinding is a finding of one recipe of a file, or of several.
+type SharedFinding struct {
+	Diagnostic       // of the first recipe
+	Recipes    []int // indexes of the recipes
+	Texts      int   // number of different messages: those about values of a sweep differ
+}
+
+// ShareFindings returns the findings of all recipes of a file, errors first. Findings of the same rule
+// about the same place are one finding. each are the findings of each recipe.
+func ShareFindings(each []Diagnostics) []SharedFinding {
+	type place struct {
+		file, path, rule string
+		line, column, n  int // n counts the findings of one recipe at the place
+		severity         Severity
+	}
+	index := map[place]int{}
+	var all []SharedFinding
+	var texts []map[string]bool
+	for i, ds := range each {
+		count := map[place]int{}
+		for _, d := range ds {
+			at := place{file: d.File, path: d.Path, rule: d.Rule, line: d.Line, column: d.Column, severity: d.Severity}
+			count[at]++
+			at.n = count[at]
+			k, ok := index[at]
+			if !ok {
+				k = len(all)
+				index[at] = k
+				all, texts = append(all, SharedFinding{Diagnostic: d}), append(texts, map[string]bool{})
+			}
+			all[k].Recipes = append(all[k].Recipes, i)
+			texts[k][d.Message] = true
+			all[k].Texts = len(texts[k])
+		}
+	}
+	slices.SortStableFunc(all, func(a, b SharedFinding) int {
+		return cmp.Or(cmp.Compare(a.Severity.rank(), b.Severity.rank()), cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return all
 }
 
 // Rule describes a pitfall of recipes and its fix. Rules with an ID are checked before a

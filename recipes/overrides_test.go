@@ -148,7 +148,8 @@ func TestListsInZipLists(t *testing.T) {
 		}
 		got = append(got, config)
 	}
-	if want := []string{"{cuda_graph_sizes: [1, 2], x: [3]}\n", "{cuda_graph_sizes: [1, 2], x: [4, 5]}\n"}; !slices.Equal(got, want) {
+	want := []string{"{cuda_graph_sizes: [1, 2], x: [3]}\n", "{cuda_graph_sizes: [1, 2], x: [4, 5]}\n"}
+	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -142,3 +142,17 @@ func (s substitution) apply(n *yaml.Node, depth int) *yaml.Node {
 	}
 	return &c
 }
+
+// KeepSweeps removes the suggested changes of values that come from a sweep: a change would replace
+// the placeholder.
+func (r *Recipe) KeepSweeps(found Diagnostics) {
+	at := map[[2]int]bool{}
+	for n := range r.doc.swept {
+		at[[2]int{n.Line, n.Column}] = true
+	}
+	for i, d := range found {
+		if d.File == r.File && at[[2]int{d.Line, d.Column}] {
+			found[i].Edit = nil
+		}
+	}
+}

@@ -244,31 +244,40 @@ func YAMLValue(t *schema.Table, path, typed string) string {
 	if first, rest, ok := strings.Cut(path, "."); ok && (first == "base" || IsOverrideKey(first)) {
 		path = rest
 	}
-	n := t.Lookup(path)
-	v := parseTyped(typed)
 	var f schema.Field
 	entry := false // below a field
+	n := t.Lookup(path)
 	if n != nil && n.Field != nil {
 		f, entry = *n.Field, path != n.Field.V1 && path != n.Field.V2
 	}
-	if f.Kind == schema.Str || f.Kind == schema.StrMap && entry {
-		if f.Nullable && !entry && typed == "null" {
-			return typed
-		}
-		if v == nil || v.Kind != yaml.ScalarNode || v.ShortTag() != "!!str" || linesInPlain(v, typed) {
-			return strconv.Quote(typed)
-		}
-		if _, differs := yaml11Reading(v); differs {
-			return strconv.Quote(typed)
-		}
+	v := parseTyped(typed)
+	switch {
+	case f.Kind == schema.Str && !entry && f.Nullable && typed == "null":
 		return typed
-	}
-	isMapping := n != nil && !entry && (f.Kind == "" || f.Kind == schema.StrMap || f.Kind == schema.FreeMap ||
-		f.Kind == schema.Opaque || len(n.Children) > 0)
-	if v != nil && (v.Kind == yaml.MappingNode && !isMapping || linesInPlain(v, typed)) {
+	case f.Kind == schema.Str || f.Kind == schema.StrMap && entry:
+		if !isText(v, typed) {
+			return strconv.Quote(typed)
+		}
+	case v == nil: // the edit reports the error
+	case linesInPlain(v, typed), v.Kind == yaml.MappingNode && (entry || !takesMapping(n, f)):
 		return strconv.Quote(typed)
 	}
 	return typed
+}
+
+// isText reports whether YAML of both versions reads a text as a string, and keeps its line breaks.
+func isText(v *yaml.Node, typed string) bool {
+	if v == nil || v.Kind != yaml.ScalarNode || v.ShortTag() != "!!str" || linesInPlain(v, typed) {
+		return false
+	}
+	_, differs := yaml11Reading(v)
+	return !differs
+}
+
+// takesMapping reports whether the value of a node of the table can be a mapping.
+func takesMapping(n *schema.Node, f schema.Field) bool {
+	return n != nil && (n.Field == nil || len(n.Children) > 0 ||
+		slices.Contains([]schema.Kind{schema.StrMap, schema.FreeMap, schema.Opaque}, f.Kind))
 }
 
 // parseTyped returns the value of a text as YAML, or nil if it is not a single valid value.

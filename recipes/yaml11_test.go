@@ -178,8 +178,10 @@ func TestYAMLValue(t *testing.T) {
 
 func TestLayoutOf(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]int{"schema: 2": 2, "name: x": 1, "base: {schema: 2}": 2,
-		"schema: 2\nbase: {name: x}": 2, "schema: 2\nbase: {schema: 1}": 1, "{": 1, "": 1} {
+	for text, want := range map[string]int{
+		"schema: 2": 2, "name: x": 1, "base: {schema: 2}": 2,
+		"schema: 2\nbase: {name: x}": 2, "schema: 2\nbase: {schema: 1}": 1, "{": 1, "": 1,
+	} {
 		if got := LayoutOf([]byte(text)); got != want {
 			t.Errorf("%q: layout %d, want %d", text, got, want)
 		}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,9 +21,10 @@ func checkCmd(a *app) *cobra.Command {
 		Use: "check [RECIPE]", Short: "Check a recipe and its workload", Args: usage(cobra.MaximumNArgs(1)),
 		Long: `Check a recipe and its workload. Print each finding with file:line:col, the phase
 timeout rule for each concurrency level, an upper bound on the run time, open
-placeholders and questions of a port, and the values from the cluster file. A file with several recipes (base
-and override_*, or a sweep) is checked recipe by recipe; file.yaml:override_x selects
-one.
+placeholders and questions of a port, and the values from the cluster file. All
+recipes of a file with several (base and override_*, or a sweep) are checked, and equal
+findings are one line. A selector checks some of them: file.yaml:override_x,
+:zip_override_x, :zip_override_x[1], :override_*, :sweep[3].
 
 --fix writes the fixes that don't change the meaning (quotes, letter case), and the
 changes of --set and --unset, to the files. Without it nothing is written. Exit code 1
@@ -41,89 +44,65 @@ if there is an error.`,
 		if err != nil {
 			return err
 		}
-		names, err := e.Recipes(name)
-		if err != nil {
-			return badInput(err)
-		}
+		f.Recipe = name
 		if *fix {
-			if err := a.fix(cmd.Context(), e, f.Files, names); err != nil {
+			if err := a.fix(cmd.Context(), e, f.Files); err != nil {
 				return err
 			}
 			f.Edits = nil // they are in the files now
 		}
-		return a.check(cmd.Context(), e, f.Files, names)
+		return a.check(cmd.Context(), e, f.Files)
 	}
 	return cmd
 }
 
 // check checks each recipe of a file and prints the findings.
-func (a *app) check(ctx context.Context, e *engine.Engine, f engine.Files, names []string) error {
-	ok := true
-	var docs []checked
-	for _, name := range names {
-		f.Recipe = name
-		p, err := e.Load(ctx, f)
-		if err != nil {
-			return badInput(err)
-		}
-		ok = ok && p.Report.OK()
-		if a.json {
-			docs = append(docs, document(name, p))
-			continue
-		}
-		if len(names) > 1 {
-			a.say("%s\n", safetext.Clean(name))
-		}
-		a.checkText(p)
+func (a *app) check(ctx context.Context, e *engine.Engine, f engine.Files) error {
+	pairs, err := e.LoadAll(ctx, f)
+	if err != nil {
+		return badInput(err)
 	}
+	ok := !slices.ContainsFunc(pairs, func(p *engine.Pair) bool { return !p.Report.OK() })
 	switch {
-	case a.json && len(docs) == 1:
-		a.print(docs[0])
+	case a.json && len(pairs) == 1:
+		err = a.print(document(pairs[0]))
 	case a.json:
-		a.print(struct {
-			OK      bool      `json:"ok"`
-			Recipes []checked `json:"recipes"`
-		}{ok, docs})
+		doc := checkedFile{OK: ok}
+		for _, p := range pairs {
+			doc.Recipes = append(doc.Recipes, document(p))
+		}
+		err = a.print(doc)
+	case len(pairs) == 1:
+		err = a.checkText(pairs[0])
+	default:
+		err = a.checkedFileText(f.Recipe, pairs)
 	}
-	return exitUnless(ok)
+	return errors.Join(err, exitUnless(ok))
 }
 
 // fix applies the edits of --set and --unset and the safe fixes of each recipe to the files.
-func (a *app) fix(ctx context.Context, e *engine.Engine, f engine.Files, names []string) error {
-	for _, name := range names {
-		f.Recipe = name
-		done, err := e.Fix(ctx, f)
-		if err != nil {
-			return badInput(err)
-		}
-		f.Edits = nil
-		for _, file := range done {
-			for _, ed := range file.Edits {
-				a.note("%s: %s %s %s\n", file.File, ed.Op, safetext.Clean(ed.Path), safetext.Clean(ed.Value))
-			}
+func (a *app) fix(ctx context.Context, e *engine.Engine, f engine.Files) error {
+	done, err := e.Fix(ctx, f)
+	for _, file := range done {
+		for _, ed := range file.Edits {
+			a.note("%s: %s %s %s\n", file.File, ed.Op, safetext.Clean(ed.Path), safetext.Clean(ed.Value))
 		}
 	}
-	return nil
+	return badInput(err)
 }
 
 func (a *app) checkText(p *engine.Pair) error {
 	a.diagnostics(p.Report.Diagnostics)
-	if p.Workload == nil && p.Recipe != nil {
-		a.note("no workload file: the phase timeout rule was not checked; pass --workload\n")
-	}
+	a.noteWithoutWorkload([]*engine.Pair{p})
 	for _, t := range p.Report.Timeouts {
 		a.say("%s\n", timeoutLine(t, len(p.Report.Timeouts) > 1))
 	}
 	if est := p.Report.Estimate; est != nil {
 		a.say("run time, %s\n", est.Summary())
 	}
-	cluster := "no cluster file"
-	if p.Cluster != nil && p.Cluster.File != "" {
-		cluster = "cluster file " + p.Cluster.File
-	}
-	a.say("%s\n", safetext.Clean(cluster))
+	a.say("%s\n", safetext.Clean(clusterFile(p)))
 	for _, c := range p.Changes {
-		a.say("  %s\n", safetext.Clean(fmt.Sprintf("%s: %q → %q (%s)", c.Field, c.From, c.To, c.Origin)))
+		a.say("  %s\n", safetext.Clean(changeText(c)))
 	}
 	ds := p.Report.Diagnostics
 	summary := fmt.Sprintf("%s, %s, %s", ui.Plural(ds.Errors(), "error"),
@@ -132,6 +111,24 @@ func (a *app) checkText(p *engine.Pair) error {
 		summary += ", " + ui.Plural(n, "open must-fix question") + " of the port"
 	}
 	return a.say("%s\n", summary)
+}
+
+// noteWithoutWorkload notes that the phase timeout rule needs a workload file.
+func (a *app) noteWithoutWorkload(pairs []*engine.Pair) {
+	if slices.ContainsFunc(pairs, func(p *engine.Pair) bool { return p.Workload == nil && p.Recipe != nil }) {
+		a.note("no workload file: the phase timeout rule was not checked; pass --workload\n")
+	}
+}
+
+func clusterFile(p *engine.Pair) string {
+	if p.Cluster == nil || p.Cluster.File == "" {
+		return "no cluster file"
+	}
+	return "cluster file " + p.Cluster.File
+}
+
+func changeText(c recipes.Change) string {
+	return fmt.Sprintf("%s: %q → %q (%s)", c.Field, c.From, c.To, c.Origin)
 }
 
 func timeoutLine(t recipes.TimeoutCheck, several bool) string {
@@ -153,6 +150,12 @@ func timeoutLine(t recipes.TimeoutCheck, several bool) string {
 	return line
 }
 
+// checkedFile is the JSON output of check for a file with several recipes.
+type checkedFile struct {
+	OK      bool      `json:"ok"`
+	Recipes []checked `json:"recipes"`
+}
+
 // checked is the JSON output of check.
 type checked struct {
 	OK          bool                   `json:"ok"`
@@ -166,9 +169,9 @@ type checked struct {
 	Questions   int                    `json:"questions"`
 }
 
-func document(name string, p *engine.Pair) checked {
+func document(p *engine.Pair) checked {
 	doc := checked{
-		OK: p.Report.OK(), Recipe: name, Estimate: p.Report.Estimate, Todos: p.Report.Todos,
+		OK: p.Report.OK(), Recipe: p.File, Estimate: p.Report.Estimate, Todos: p.Report.Todos,
 		Questions:   p.Report.Questions,
 		Changes:     append([]recipes.Change{}, p.Changes...),
 		Diagnostics: append(recipes.Diagnostics{}, p.Report.Diagnostics...),

@@ -62,7 +62,7 @@ func (a *app) plan(e *engine.Engine, p *engine.Pair, opt engine.PlanOptions) (*p
 		return e.Plan(p, opt)
 	}
 	if a.json {
-		a.print(document(p.File, p))
+		a.print(document(p))
 	} else {
 		a.diagnostics(p.Report.Diagnostics)
 	}

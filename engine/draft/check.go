@@ -17,29 +17,31 @@ import (
 // CheckText checks the text of a run's files in an editor. From disk it reads only the
 // cluster file and the report of a port.
 func (d *Drafts) CheckText(ctx context.Context, t Draft) (*Pair, error) {
-	return d.checkText(ctx, t, check.Host{})
-}
-
-func (d *Drafts) checkText(ctx context.Context, t Draft, host check.Host) (*Pair, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	p := &Pair{File: t.RecipePath, WorkloadText: t.Workload, getenv: d.opt.Getenv}
 	file, selector := recipes.SplitSelector(t.RecipePath)
-	var found recipes.Diagnostics
+	var found, more recipes.Diagnostics
 	p.Recipe, p.RecipeText, found = recipes.Select(file, t.Recipe, selector)
-	more, err := d.loadCluster(p, t)
-	if err != nil {
+	var err error
+	if p.Cluster, more, err = d.loadCluster(t.Cluster, t.NoCluster); err != nil {
 		return nil, err
 	}
 	found = append(found, more...)
+	if t.WorkloadPath != "" {
+		p.Workload, more = recipes.ParseWorkload(t.WorkloadPath, t.Workload)
+		found = append(found, more...)
+	}
+	d.check(p, found, check.Host{})
+	return p, nil
+}
+
+// check applies the cluster file to the recipe of a pair and reports the findings of all rules after those
+// of loading the files.
+func (d *Drafts) check(p *Pair, found recipes.Diagnostics, host check.Host) {
 	if p.Recipe != nil {
 		p.Changes = p.Cluster.Apply(p.Recipe, d.opt.Getenv)
-	}
-	if t.WorkloadPath != "" {
-		var ds recipes.Diagnostics
-		p.Workload, ds = recipes.ParseWorkload(t.WorkloadPath, t.Workload)
-		found = append(found, ds...)
 	}
 	p.Report = check.Run(check.Files{
 		Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster, Questions: d.questions(p),
@@ -52,36 +54,37 @@ func (d *Drafts) checkText(ctx context.Context, t Draft, host check.Host) (*Pair
 	}
 	p.Report.Diagnostics = append(found, p.Report.Diagnostics...)
 	p.Report.Diagnostics.Sort()
-	return p, nil
+	if p.Recipe != nil {
+		p.Recipe.KeepSweeps(p.Report.Diagnostics)
+	}
 }
 
-func (d *Drafts) loadCluster(p *Pair, t Draft) (recipes.Diagnostics, error) {
-	path := t.Cluster
-	if path == "" && !t.NoCluster {
+func (d *Drafts) loadCluster(path string, none bool) (*recipes.Cluster, recipes.Diagnostics, error) {
+	if path == "" && !none {
 		dir, err := os.Getwd()
 		if err != nil {
-			return nil, fmt.Errorf("look for a cluster file: %w", err)
+			return nil, nil, fmt.Errorf("look for a cluster file: %w", err)
 		}
 		if path, err = recipes.FindCluster(dir, d.opt.Getenv); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	c, diags, err := recipes.LoadCluster(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if c == nil { // invalid YAML, which the diagnostics report
 		if c, _, err = recipes.LoadCluster(""); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	p.Cluster = c
-	return diags, nil
+	return c, diags, nil
 }
 
 // localHost gives checks access to the files of this machine.
 func (d *Drafts) localHost() check.Host {
 	return check.Host{
+		Users:   map[string]int{},
 		Resolve: func(p string) (string, error) { return filepath.EvalSymlinks(os.Expand(p, d.opt.Getenv)) },
 		Open: func(p string) (io.ReadCloser, error) {
 			p = os.Expand(p, d.opt.Getenv)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/agentperf/agentperf-tui/engine/rundir"
@@ -76,40 +77,118 @@ type Draft struct {
 // Load reads and checks the files of a run. Problems in their content go to the report;
 // an error means that a file can't be read or edited.
 func (d *Drafts) Load(ctx context.Context, f Files) (*Pair, error) {
+	in, err := d.open(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	r, text, found := recipes.Select(in.file, in.recipe, in.selector)
+	return in.pair(ctx, f.Recipe, r, text, found)
+}
+
+// LoadAll is like [Drafts.Load] for all recipes of a file that f.Recipe selects. Each of them has the
+// findings about the structure of the file.
+func (d *Drafts) LoadAll(ctx context.Context, f Files) ([]*Pair, error) {
+	in, err := d.open(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	all, structure := recipes.Variants(in.file, in.recipe, in.selector)
+	if len(all) < 2 {
+		r, text, found := recipes.Select(in.file, in.recipe, in.selector)
+		p, err := in.pair(ctx, f.Recipe, r, text, found)
+		return []*Pair{p}, err
+	}
+	pairs := make([]*Pair, 0, len(all))
+	for _, v := range all {
+		r, text, found := v.Load(in.recipe)
+		p, err := in.pair(ctx, in.file+":"+v.Selector, r, text, slices.Concat(structure, found))
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(pairs, p)
+	}
+	return pairs, nil
+}
+
+// inputs are the files of a run, read once for all recipes of a file.
+type inputs struct {
+	*Drafts
+	files          Files
+	file, selector string // of the recipe
+	recipe         []byte // with the edits
+	forWorkload    []recipes.Edit
+	workloads      map[string][]byte // with the edits, by path
+	cluster        *recipes.Cluster
+	clusterFound   recipes.Diagnostics
+	host           check.Host
+}
+
+func (d *Drafts) open(ctx context.Context, f Files) (in inputs, err error) {
+	if err := ctx.Err(); err != nil {
+		return in, err
+	}
+	in = inputs{Drafts: d, files: f, workloads: map[string][]byte{}, host: d.localHost()}
+	in.file, in.selector = recipes.SplitSelector(f.Recipe)
+	if in.recipe, err = recipes.Read(in.file); err != nil {
+		return in, fmt.Errorf("load recipe: %w", err)
+	}
+	var forRecipe []recipes.Edit
+	forRecipe, in.forWorkload = splitEdits(in.recipe, f.Edits)
+	if in.recipe, err = edit.ApplyToAll(in.recipe, forRecipe); err != nil {
+		return in, fmt.Errorf("edit %s: %w", in.file, err)
+	}
+	in.cluster, in.clusterFound, err = d.loadCluster(f.Cluster, f.NoCluster)
+	return in, err
+}
+
+// pair checks one recipe with its workload. found are the findings of loading the recipe.
+func (in inputs) pair(
+	ctx context.Context, name string, r *recipes.Recipe, text []byte, found recipes.Diagnostics,
+) (*Pair, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	file, _ := recipes.SplitSelector(f.Recipe)
-	t := Draft{RecipePath: f.Recipe, WorkloadPath: f.Workload, Cluster: f.Cluster, NoCluster: f.NoCluster}
-	var err error
-	if t.Recipe, err = recipes.Read(file); err != nil {
-		return nil, fmt.Errorf("load recipe: %w", err)
+	p := &Pair{File: name, Recipe: r, RecipeText: text, Cluster: in.cluster, getenv: in.opt.Getenv}
+	path := in.files.Workload
+	if path == "" && r != nil {
+		path = hostPath(r, r.Benchmark.ConfigPath, in.opt.Getenv)
 	}
-	forRecipe, forWorkload := splitEdits(t.Recipe, f.Edits)
-	if t.Recipe, err = edit.Apply(t.Recipe, forRecipe); err != nil {
-		return nil, fmt.Errorf("edit %s: %w", file, err)
-	}
-	if t.WorkloadPath == "" {
-		t.WorkloadPath = d.WorkloadOf(ctx, f.Recipe, t.Recipe)
-	}
-	switch {
-	case t.WorkloadPath != "":
-		if t.Workload, err = recipes.Read(t.WorkloadPath); err != nil {
-			return nil, fmt.Errorf("load workload: %w", err)
-		}
-		if t.Workload, err = edit.Apply(t.Workload, forWorkload); err != nil {
-			return nil, fmt.Errorf("edit %s: %w", t.WorkloadPath, err)
-		}
-	case len(forWorkload) > 0:
+	if path == "" && len(in.forWorkload) > 0 {
 		return nil, problem.Errorf(problem.WorkloadMissing,
 			"edit %s: this is a key of the workload, and no workload file was given or found; pass --workload FILE",
-			forWorkload[0].Path)
+			in.forWorkload[0].Path)
 	}
-	p, err := d.checkText(ctx, t, d.localHost())
-	if err == nil && p.Recipe != nil && f.Workload != "" {
-		warnWorkloadMismatch(p, f.Workload)
+	found = slices.Concat(found, in.clusterFound)
+	if path != "" {
+		var err error
+		if p.WorkloadText, err = in.workload(path); err != nil {
+			return nil, err
+		}
+		var more recipes.Diagnostics
+		p.Workload, more = recipes.ParseWorkload(path, p.WorkloadText)
+		found = append(found, more...)
 	}
-	return p, err
+	in.check(p, found, in.host)
+	if r != nil && in.files.Workload != "" {
+		warnWorkloadMismatch(p, in.files.Workload)
+	}
+	return p, nil
+}
+
+// workload returns the text of a workload file with the edits.
+func (in inputs) workload(path string) ([]byte, error) {
+	if text, ok := in.workloads[path]; ok {
+		return text, nil
+	}
+	text, err := recipes.Read(path)
+	if err != nil {
+		return nil, fmt.Errorf("load workload: %w", err)
+	}
+	if text, err = edit.Apply(text, in.forWorkload); err != nil {
+		return nil, fmt.Errorf("edit %s: %w", path, err)
+	}
+	in.workloads[path] = text
+	return text, nil
 }
 
 // warnWorkloadMismatch adds a warning if the given workload is not the file that a job of

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -11,35 +12,16 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
-// Recipes lists the recipes of a file, each in the form of [Files.Recipe]: the name itself
-// for a file with one recipe, file:selector for each recipe of a file with several.
-func (*Drafts) Recipes(name string) ([]string, error) {
-	file, selector := recipes.SplitSelector(name)
-	data, err := recipes.Read(file)
-	if err != nil {
-		return nil, fmt.Errorf("load recipe: %w", err)
-	}
-	all, _ := recipes.Variants(file, data, selector) // loading each recipe reports the diagnostics
-	if len(all) < 2 {
-		return []string{name}, nil
-	}
-	names := make([]string, 0, len(all))
-	for _, v := range all {
-		names = append(names, file+":"+v.Selector)
-	}
-	return names, nil
-}
-
 // FixedFile is a file that [Drafts.Fix] changed, with the applied edits.
 type FixedFile struct {
 	File  string         `json:"file"`
 	Edits []recipes.Edit `json:"edits"`
 }
 
-// Fix applies the given edits and the safe suggested changes to the files on disk. It
-// skips a change that can't be applied.
+// Fix applies the given edits and the safe suggested changes to the files on disk, for all recipes of
+// a file that f.Recipe selects. It skips a change that can't be applied.
 func (d *Drafts) Fix(ctx context.Context, f Files) ([]FixedFile, error) {
-	p, err := d.Load(ctx, f)
+	pairs, err := d.LoadAll(ctx, f)
 	if err != nil {
 		return nil, err
 	}
@@ -51,13 +33,15 @@ func (d *Drafts) Fix(ctx context.Context, f Files) ([]FixedFile, error) {
 	forRecipe, forWorkload := splitEdits(data, f.Edits)
 	todo := map[string][]recipes.Edit{file: forRecipe}
 	names := []string{file}
-	if p.Workload != nil {
-		todo[p.Workload.File] = forWorkload
-		names = append(names, p.Workload.File)
-	}
-	for _, d := range p.Report.Diagnostics {
-		if _, ok := todo[d.File]; ok && d.Edit != nil && d.Edit.Safe {
-			todo[d.File] = append(todo[d.File], *d.Edit)
+	for _, p := range pairs {
+		if p.Workload != nil && !slices.Contains(names, p.Workload.File) {
+			todo[p.Workload.File] = slices.Clone(forWorkload)
+			names = append(names, p.Workload.File)
+		}
+		for _, d := range p.Report.Diagnostics {
+			if slices.Contains(names, d.File) && d.Edit != nil && d.Edit.Safe && !slices.Contains(todo[d.File], *d.Edit) {
+				todo[d.File] = append(todo[d.File], *d.Edit)
+			}
 		}
 	}
 	var done []FixedFile
@@ -81,7 +65,7 @@ func (d *Drafts) applyEdits(ctx context.Context, file string, todo []recipes.Edi
 	}
 	after := before
 	for _, ed := range todo {
-		next, err := edit.Apply(after, []recipes.Edit{ed})
+		next, err := edit.ApplyToAll(after, []recipes.Edit{ed})
 		if err != nil || bytes.Equal(next, after) {
 			continue // the next check reports it again
 		}

@@ -14,6 +14,8 @@ type Host struct {
 	// Resolve resolves variables and symlinks in a path. It returns fs.ErrNotExist if the path does not exist.
 	Resolve func(path string) (string, error)
 	Open    func(path string) (io.ReadCloser, error)
+	// Users remembers the number of users of assignments files, for the recipes of one file; it may be nil.
+	Users map[string]int
 }
 
 // missing reports whether a path does not exist although its top-level directory does. A machine

@@ -70,14 +70,21 @@ func (c *checker) assignments() {
 		return
 	}
 	f, err := c.host.Open(p)
+	name := p
 	if host, ok := c.hostPath(p); err != nil && ok {
+		name = host
 		f, err = c.host.Open(host)
 	}
 	if err != nil {
 		return
 	}
 	defer f.Close()
-	n, err := countUsers(f)
+	n, counted := c.host.Users[name]
+	if !counted {
+		if n, err = countUsers(f); err == nil && c.host.Users != nil {
+			c.host.Users[name] = n
+		}
+	}
 	level := c.r.Benchmark.MaxLevel()
 	switch {
 	case err != nil:

@@ -80,11 +80,12 @@ func (s *spread) visit(n *yaml.Node, rest []recipes.PathElement, at string, zip 
 	for n.Kind == yaml.AliasNode {
 		n = n.Alias
 	}
+	set := s.edit.Op == recipes.OpSet
 	switch {
 	case zip && n.Kind == yaml.SequenceNode:
 		for i, entry := range n.Content {
 			at := fmt.Sprintf("%s[%d]", at, i)
-			if len(rest) == 0 && s.edit.Op != recipes.OpSet {
+			if len(rest) == 0 && !set {
 				s.add(at, "null") // removes the field from the recipe; the list keeps its length
 			} else if err := s.visit(entry, rest, at, false); err != nil {
 				return err
@@ -93,18 +94,10 @@ func (s *spread) visit(n *yaml.Node, rest []recipes.PathElement, at string, zip 
 	case len(rest) == 0:
 		s.change(at, zip)
 	case n.Kind == yaml.MappingNode && rest[0].Index < 0:
-		child, merged := find(n, rest[0].Key)
-		at = recipes.Join(at, rest[0].Key)
-		switch {
-		case child == nil: // the override has the value of the base
-		case merged && (len(rest) > 1 || s.edit.Op != recipes.OpSet):
-			return problem.Errorf(problem.EditRefused, "line %d: %s comes from a merge key; edit the file by hand", child.Line, at)
-		default:
-			return s.visit(child, rest[1:], at, zip)
-		}
+		return s.visitKey(n, rest, at, zip)
 	case n.Kind == yaml.SequenceNode && rest[0].Index >= 0 && rest[0].Index < len(n.Content):
 		return s.visit(n.Content[rest[0].Index], rest[1:], fmt.Sprintf("%s[%d]", at, rest[0].Index), false)
-	case s.edit.Op != recipes.OpSet: // the field is not there
+	case !set: // the field is not there
 	case n.ShortTag() == "!!null":
 		return problem.Errorf(problem.EditRefused, "line %d: %s is removed here, so that no field below it can be set; "+
 			"edit the file by hand", n.Line, at)
@@ -119,6 +112,20 @@ func (s *spread) visit(n *yaml.Node, rest []recipes.PathElement, at string, zip 
 		s.change(at, false)
 	}
 	return nil
+}
+
+// visitKey adds the edits of the first key of rest in a mapping.
+func (s *spread) visitKey(n *yaml.Node, rest []recipes.PathElement, at string, zip bool) error {
+	child, merged := find(n, rest[0].Key)
+	at = recipes.Join(at, rest[0].Key)
+	switch {
+	case child == nil: // the override has the value of the base
+		return nil
+	case merged && (len(rest) > 1 || s.edit.Op != recipes.OpSet):
+		return problem.Errorf(problem.EditRefused, "line %d: %s comes from a merge key; edit the file by hand",
+			child.Line, at)
+	}
+	return s.visit(child, rest[1:], at, zip)
 }
 
 // change adds the edit of the value at a path. In a zip override, a value outside of lists applies to

@@ -33,7 +33,9 @@ zip_override_lv:
 // An edit of a file with a base changes the field in each recipe of the file, and nothing else.
 func TestApplyToAll(t *testing.T) {
 	t.Parallel()
-	set := func(path, value string) recipes.Edit { return recipes.Edit{Op: recipes.OpSet, Path: path, Value: value} }
+	set := func(path, value string) recipes.Edit {
+		return recipes.Edit{Op: recipes.OpSet, Path: path, Value: value}
+	}
 	unset := func(path string) recipes.Edit { return recipes.Edit{Op: recipes.OpUnset, Path: path} }
 	for _, c := range []struct {
 		name string
