@@ -16,7 +16,7 @@ import (
 // draft collects the fields and questions of a port.
 type draft struct {
 	res     *Result
-	layout  layout
+	layout  recipeLayout
 	answers answers
 	asked   map[string]string // messages of questions by ID
 	groups  map[string]int    // indexes in res.Todos of questions that may get more fields and steps

@@ -172,7 +172,7 @@ func (p *porting) nameTouched() {
 }
 
 // writtenPath returns the path of a field in the layout that is written.
-func (l layout) writtenPath(file File, path string) string {
+func (l recipeLayout) writtenPath(file File, path string) string {
 	if file != Recipe {
 		return path
 	}

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/layout"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
@@ -24,15 +24,18 @@ type placed struct {
 
 // place returns where a recipe places its workers. It returns nil if they do not fit.
 func place(r *recipes.Recipe) []placed {
-	all, err := plan.PlaceWorkers(r)
+	l, err := layout.New(r)
 	if err != nil {
 		return nil
 	}
-	out := make([]placed, len(all))
-	for i, p := range all {
-		out[i] = placed{role: p.Role, name: fmt.Sprintf("%s %d", p.Role, p.Index), gpus: p.GPUs}
-		for _, n := range p.Nodes {
+	out := make([]placed, len(l.Workers))
+	for i, w := range l.Workers {
+		out[i] = placed{role: w.Role.Name, name: fmt.Sprintf("%s %d", w.Role.Name, w.Index)}
+		left := w.Ranks
+		for _, n := range w.Nodes {
 			out[i].nodes = append(out[i].nodes, fmt.Sprintf("node %d", n))
+			out[i].gpus = append(out[i].gpus, min(left, r.GPUsPerNode))
+			left -= r.GPUsPerNode
 		}
 	}
 	return out

@@ -184,7 +184,7 @@ func unmarshalReport(path string, data []byte, p any, version *int) error {
 	return nil
 }
 
-func (l layout) todoPath(t Todo) string {
+func (l recipeLayout) todoPath(t Todo) string {
 	if t.File == Recipe {
 		if p, ok := l.table.Translate(t.Path, l.version); ok {
 			return p

@@ -81,13 +81,13 @@ func (r *Result) render(file File, head string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// layout is a recipe layout with its table of fields.
-type layout struct {
+// recipeLayout is a recipe layout with its table of fields.
+type recipeLayout struct {
 	version int
 	table   *schema.Table
 }
 
-func newLayout(version int) layout { return layout{version, schema.Recipe(version)} }
+func newLayout(version int) recipeLayout { return recipeLayout{version, schema.Recipe(version)} }
 
 // insert adds a field's value to the tree and records its key and value nodes, and those of its
 // base, by canonical path.

@@ -238,6 +238,7 @@ func (t *topology) isShared() bool {
 // derived from these.
 func (t *topology) resources(perNode int, colocated, spread bool) *recipes.Recipe {
 	r := &recipes.Recipe{GPUsPerNode: perNode, SpreadWorkers: spread}
+	r.Engine.Type = schema.TRTLLM
 	for _, name := range schema.WorkerRoles() {
 		s := t.roles[name]
 		if s == nil || len(s.sizes) == 0 {

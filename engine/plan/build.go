@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/backend"
+	"github.com/agentperf/agentperf-tui/recipes/layout"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
@@ -18,7 +19,7 @@ type builder struct {
 	Request
 	recipe  *recipes.Recipe
 	backend backend.Backend // the recipe's
-	layout  layout
+	layout  layout.Layout
 	plan    *Plan
 
 	levels []int  // concurrency levels of this plan
@@ -52,7 +53,7 @@ func Build(req Request) (*Plan, error) {
 		Phases: phases(req.Workload, r.Benchmark.Levels), Substitutions: []Substitution{}, Changes: req.Changes,
 		OutputDir: req.OutputDir,
 	}
-	b.plan.Nodes = l.nodeList(b.registry())
+	b.plan.Nodes = nodeList(l, b.registry())
 	if b.plan.Changes == nil {
 		b.plan.Changes = []recipes.Change{}
 	}
@@ -155,14 +156,14 @@ func (b *builder) addServers(servers backend.Servers) backend.Process {
 		}, p.Srun...)
 	}
 	for _, p := range servers.Services(deployment) {
-		add(p, Infra, "service_"+p.Name+".out", nil, b.layout.infra)
+		add(p, Infra, "service_"+p.Name+".out", nil, b.layout.Infra)
 	}
-	for i, w := range b.layout.workers {
-		log := fmt.Sprintf("%s_%s_w%d.out", nodeName(w.nodes[0]), w.role.Name, w.index)
-		add(servers.Worker(deployment, deployment.Workers[i]), Workers, log, w.gpus, w.nodes...)
+	for i, w := range b.layout.Workers {
+		log := fmt.Sprintf("%s_%s_w%d.out", nodeName(w.Nodes[0]), w.Role.Name, w.Index)
+		add(servers.Worker(deployment, deployment.Workers[i]), Workers, log, w.GPUs, w.Nodes...)
 	}
 	frontend := servers.Frontend(deployment)
-	add(frontend, FrontendStage, nodeName(b.layout.frontend)+"_"+frontend.Name+".out", nil, b.layout.frontend)
+	add(frontend, FrontendStage, nodeName(b.layout.Frontend)+"_"+frontend.Name+".out", nil, b.layout.Frontend)
 	return frontend
 }
 
@@ -179,7 +180,7 @@ func (b *builder) addClient(env backend.Env, argv ...string) {
 	env.Add(b.recipe.Environment, "environment")
 	env.Add(b.recipe.Benchmark.Env, "benchmark.env")
 	b.addStep(Step{
-		Name: string(schema.Client), Role: schema.Client, Stage: Client, Nodes: []int{b.layout.client}, Tasks: 1, Env: env,
+		Name: string(schema.Client), Role: schema.Client, Stage: Client, Nodes: []int{b.layout.Client}, Tasks: 1, Env: env,
 		Argv: argv,
 		Log:  "benchmark.out", Failure: "the run ends with the client's exit code", EndsRun: true,
 		StallSeconds: b.StallSeconds,
@@ -191,12 +192,12 @@ func (b *builder) deployment() backend.Deployment {
 	node := func(i int) backend.Node { return backend.Node{Name: nodeName(i), Address: address(i)} }
 	s := backend.Deployment{
 		Recipe: b.recipe, Model: b.plan.Model, ModelPath: b.modelPath(), LogDir: containerLogs, JobID: JobID, Program: Binary,
-		Head: node(b.layout.head), Infra: node(b.layout.infra), Frontend: node(b.layout.frontend),
+		Head: node(b.layout.Head), Infra: node(b.layout.Infra), Frontend: node(b.layout.Frontend),
 		Port: func(step string) string { return "{port:" + step + "}" },
 	}
-	for i, w := range b.layout.workers {
-		worker := backend.Worker{Role: w.role, Index: w.index, Number: i, GPUs: w.gpus, Ranks: w.ranks}
-		for _, n := range w.nodes {
+	for i, w := range b.layout.Workers {
+		worker := backend.Worker{Role: w.Role, Index: w.Index, Number: i, GPUs: w.GPUs, Ranks: w.Ranks}
+		for _, n := range w.Nodes {
 			worker.Nodes = append(worker.Nodes, node(n))
 		}
 		s.Workers = append(s.Workers, worker)

@@ -27,10 +27,10 @@ func (b *builder) buildLocal() error {
 	if b.Workload == nil {
 		return errNoWorkload
 	}
-	b.substitute("nodes", fmt.Sprintf("%d nodes of %d GPUs", b.layout.nodes, b.recipe.GPUsPerNode), "this machine",
+	b.substitute("nodes", fmt.Sprintf("%d nodes of %d GPUs", b.layout.Nodes, b.recipe.GPUsPerNode), "this machine",
 		"one process per worker, no GPU")
 	b.substitute("container", b.recipe.Container, "none", "processes run directly on the host")
-	b.layout = b.layout.onOneNode()
+	b.layout = onOneNode(b.layout)
 	b.substituteServers(backend.LocalMock())
 	if err := b.scaleLocal(); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (b *builder) substituteServers(mock backend.Mock) {
 	if name := b.registry(); name != "" {
 		b.substitute(name, "service registry", "none", "the frontend gets the addresses of its workers as arguments")
 	}
-	n := len(b.layout.workers)
+	n := len(b.layout.Workers)
 	b.substitute("engines", fmt.Sprintf("%d %s workers", n, b.backend.Title()), fmt.Sprintf("%d mock workers", n),
 		"no GPU: simulated tokens, "+mock.String())
 	b.substitute("frontend", b.recipe.Frontend.Type, "mock frontend", "routes by session, like dynamo")

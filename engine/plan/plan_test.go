@@ -135,7 +135,7 @@ func TestLayouts(t *testing.T) {
 				t.Fatal(err)
 			}
 			var nodes []string
-			for _, n := range l.nodeList("etcd") {
+			for _, n := range nodeList(l, "etcd") {
 				nodes = append(nodes, strings.Join(n.Roles, ","))
 			}
 			if got := strings.Join(nodes, " | "); got != c.want {

@@ -144,10 +144,10 @@ exec "$run/bin/agentperf-tui" job run --run-dir "$run"
 
 func (b *builder) directives() []string {
 	r, c := b.recipe, b.Cluster
-	n := strconv.Itoa(b.layout.nodes)
+	n := strconv.Itoa(b.layout.Nodes)
 	out := []string{
 		"--job-name=" + quote(r.Name), "--output=" + quote(b.OutputDir+"/%j/logs/sweep_%j.log"), "--nodes=" + n,
-		"--ntasks=" + strconv.Itoa(r.GPUsPerNode*b.layout.nodes), "--ntasks-per-node=" + strconv.Itoa(r.GPUsPerNode),
+		"--ntasks=" + strconv.Itoa(r.GPUsPerNode*b.layout.Nodes), "--ntasks-per-node=" + strconv.Itoa(r.GPUsPerNode),
 	}
 	if c != nil && c.GPUsPerNodeDirective {
 		out = append(out, "--gpus-per-node="+strconv.Itoa(r.GPUsPerNode))

@@ -55,10 +55,14 @@ func (t trtllm) Worker(s Deployment, w Worker) Process {
 		Name: "TRTLLM_EPLB_SHM_NAME", Value: "moe_shared_" + string(w.Role.Name) + itoa(w.Index) + "_" + s.JobID,
 		Origin: BuiltIn,
 	}
+	// --wait ends the remaining ranks when the leader exits without an error.
+	srun := []string{"--mpi", "pmix", "--oversubscribe", "--cpu-bind=verbose,none", "--kill-on-bad-exit=1", "--wait=10"}
+	if n := len(w.Nodes); n > 1 && w.Ranks < n*r.GPUsPerNode { // full nodes first: by default, srun balances the ranks
+		srun = append(srun, "--distribution", "plane="+itoa(r.GPUsPerNode))
+	}
 	return Process{
 		Name: w.Step(), Role: w.Role.Name, Tasks: w.Ranks, Env: t.workerEnv(s, w, before, []Var{memory}), Argv: argv,
-		// --wait ends the remaining ranks when the leader exits without an error.
-		Srun:  []string{"--mpi", "pmix", "--oversubscribe", "--cpu-bind=verbose,none", "--kill-on-bad-exit=1", "--wait=10"},
+		Srun:  srun,
 		Fatal: append(fatal, r.FatalPatterns...),
 	}
 }

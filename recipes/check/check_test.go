@@ -76,8 +76,8 @@ func TestRules(t *testing.T) {
 		line           int
 	}{
 		{
-			"workers do not divide", "prefill_workers: 5", "prefill_workers: 3", recipes.Error, "resources.prefill_nodes",
-			"do not divide", 6,
+			"workers do not divide", "prefill_workers: 5", "prefill_workers: 9", recipes.Warning, "resources.prefill_nodes",
+			"do not divide evenly among 9 workers: each gets 2", 6,
 		},
 		{
 			"TP differs from GPUs per worker", "{tensor_parallel_size: 32}", "{tensor_parallel_size: 16}", recipes.Error,

@@ -126,14 +126,14 @@ func ruleCases() []ruleCase {
 		},
 		{
 			rule: "colocate", old: "decode_nodes: 8", new: "decode_nodes: 0", sev: e, path: "resources.decode_nodes",
-			want: "GPUs per worker set",
+			want: "decode worker 0 needs 4 GPUs, but the recipe's 5 worker nodes of 4 GPUs are used up",
 		},
 		{
 			rule: "gpus-per-worker", old: "tensor_parallel_size: 32", new: "tensor_parallel_size: 16", sev: e,
 			path: "backend.trtllm_config.decode", want: "32 GPUs",
 		},
 		{
-			rule: "gpus-per-worker", old: "prefill_workers: 5", new: "prefill_workers: 3", sev: e,
+			rule: "gpus-per-worker", old: "prefill_workers: 5", new: "prefill_workers: 9", sev: w,
 			path: "resources.prefill_nodes", want: "do not divide",
 		},
 		{
