@@ -4,6 +4,8 @@
 package plan
 
 import (
+	"encoding/json"
+
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/backend"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
@@ -130,7 +132,8 @@ type Step struct {
 	EndsRun      bool    `json:"ends"` // true for the client, whose exit ends the run with its code
 }
 
-// Phase is the expected course of one concurrency level.
+// Phase is the expected course of one concurrency level. Without a workload its times and minimums
+// are unknown: 0, and null in JSON.
 type Phase struct {
 	Index           int     `json:"index"`
 	Concurrency     int     `json:"level"` // users
@@ -140,6 +143,27 @@ type Phase struct {
 	MinMeasurement  float64 `json:"min_measurement_seconds"`
 	MinTotal        int     `json:"min_total_trajectories"`
 	MinPerUser      int     `json:"min_trajectories_per_user"`
+}
+
+// Known reports whether the times and minimums of the phase are known.
+func (p Phase) Known() bool { return p.TimeoutSeconds > 0 }
+
+// MarshalJSON writes null for what is unknown.
+func (p Phase) MarshalJSON() ([]byte, error) {
+	if !p.Known() {
+		return json.Marshal(struct {
+			Index           int  `json:"index"`
+			Concurrency     int  `json:"level"`
+			RampSeconds     *int `json:"ramp_seconds"`
+			SettlingSeconds *int `json:"settling_seconds"`
+			TimeoutSeconds  *int `json:"timeout_seconds"`
+			MinMeasurement  *int `json:"min_measurement_seconds"`
+			MinTotal        *int `json:"min_total_trajectories"`
+			MinPerUser      *int `json:"min_trajectories_per_user"`
+		}{Index: p.Index, Concurrency: p.Concurrency})
+	}
+	type known Phase
+	return json.Marshal(known(p))
 }
 
 // Substitution is one difference between a run and its recipe.

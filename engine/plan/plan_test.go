@@ -162,6 +162,37 @@ func TestGPUMasks(t *testing.T) {
 	}
 }
 
+func TestPhasesWithoutWorkload(t *testing.T) {
+	t.Parallel()
+	req := request(t, recipe, Slurm)
+	req.Workload = nil
+	p := build(t, req)
+	text := ""
+	for _, s := range p.Sections() {
+		if s.Title == "PHASES" {
+			text = strings.Join(s.Lines, "\n")
+		}
+	}
+	want := "0  64 users  times unknown: no workload file\n1  1010 users  times unknown: no workload file"
+	if text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+	data, err := json.Marshal(p.Phases[1])
+	want = `{"index":1,"level":1010,"ramp_seconds":null,"settling_seconds":null,"timeout_seconds":null,` +
+		`"min_measurement_seconds":null,"min_total_trajectories":null,"min_trajectories_per_user":null}`
+	if err != nil || string(data) != want {
+		t.Errorf("got %s, %v\nwant %s", data, err, want)
+	}
+	var back Phase
+	if err := json.Unmarshal(data, &back); err != nil || back != p.Phases[1] || back.Known() {
+		t.Errorf("read back: %+v, %v", back, err)
+	}
+	p = build(t, request(t, recipe, Slurm))
+	if data, err = json.Marshal(p.Phases[1]); err != nil || !strings.Contains(string(data), `"ramp_seconds":1009,`) {
+		t.Errorf("with a workload: %s, %v", data, err)
+	}
+}
+
 func TestTooFewNodes(t *testing.T) {
 	t.Parallel()
 	req := request(t, strings.Replace(recipe, "prefill_workers: 2", "prefill_workers: 2, gpus_per_prefill: 16", 1), Slurm)

@@ -27,6 +27,9 @@ func (p *Plan) Sections() []Section {
 		return texttable.AlignLeft(n.Name, 10) + " " + strings.Join(n.Roles, ", ")
 	}))
 	add("PHASES", mapStrings(p.Phases, func(ph Phase) string {
+		if !ph.Known() {
+			return fmt.Sprintf("%d  %d users  times unknown: no workload file", ph.Index, ph.Concurrency)
+		}
 		return fmt.Sprintf("%d  %d users  ramp %.1f s  settling %.1f s  timeout %.1f s",
 			ph.Index, ph.Concurrency, ph.RampSeconds, ph.SettlingSeconds, ph.TimeoutSeconds)
 	}))

@@ -31,7 +31,7 @@ type PlannedPhase struct {
 	Concurrency    int
 	Ramp           float64 // from the start of the first user to that of the last
 	Settling       float64
-	Timeout        float64 // of the phase, including the ramp
+	Timeout        float64 // of the phase, including the ramp; 0 if these times are unknown
 	MinMeasurement float64 // minimum length of the measuring window; 0 if unknown
 }
 

@@ -346,7 +346,7 @@ func (b *phaseBuilder) chooseWindow() {
 		}
 	}
 	planned, ok := b.agg.planned[p.Index]
-	if !ok || math.IsNaN(first) {
+	if !ok || planned.Timeout <= 0 || math.IsNaN(first) {
 		return
 	}
 	end := min(b.now, first+planned.Timeout)

@@ -140,6 +140,16 @@ func TestWindow(t *testing.T) {
 	}
 }
 
+// A run that was planned without its workload has phases of unknown length.
+func TestWindowOfPlanWithoutTimes(t *testing.T) {
+	t.Parallel()
+	f := aggregate(t, "", "", line(0, 100, ""), line(1, 130, ""))
+	f.AddPlan(PlannedPhase{Phase: 0, Concurrency: 8})
+	if p := f.Snapshot(time.Unix(150, 0)).Phases[0]; p.Window != nil || p.Requests != nil || p.Concurrency != 8 {
+		t.Errorf("window %+v, requests %v, concurrency %d", p.Window, p.Requests, p.Concurrency)
+	}
+}
+
 func TestInvalid(t *testing.T) {
 	t.Parallel()
 	good := []string{line(0, 110, ""), line(1, 111, ""), line(0, 112, "")}

@@ -49,7 +49,8 @@ func phaseState(m event.PhaseTimes, planned []results.PlannedPhase, now time.Tim
 		return event.Measuring, m.Measuring
 	}
 	for _, p := range planned {
-		if rampEnd := m.Ramp.Add(time.Duration(p.Ramp * float64(time.Second))); p.Phase == m.Phase && !now.Before(rampEnd) {
+		rampEnd := m.Ramp.Add(time.Duration(p.Ramp * float64(time.Second)))
+		if p.Phase == m.Phase && p.Timeout > 0 && !now.Before(rampEnd) {
 			return event.Settling, rampEnd
 		}
 	}

@@ -17,9 +17,10 @@ import (
 
 func TestPhaseState(t *testing.T) {
 	t.Parallel()
-	plan := []results.PlannedPhase{{Phase: 0, Ramp: 30}, {Phase: 1, Ramp: 60}}
+	plan := []results.PlannedPhase{{Phase: 0, Ramp: 30, Timeout: 300}, {Phase: 1, Ramp: 60, Timeout: 300}, {Phase: 2}}
 	second := event.PhaseTimes{Phase: 1, Ramp: runstest.Noon}
-	measured, stopped := second, second
+	measured, stopped, unplanned := second, second, second
+	unplanned.Phase = 2
 	measured.Measuring = runstest.Noon.Add(90 * time.Second)
 	stopped.Measuring, stopped.Stop = measured.Measuring, runstest.Noon.Add(5*time.Minute)
 	for _, c := range []struct {
@@ -30,6 +31,7 @@ func TestPhaseState(t *testing.T) {
 		since time.Duration
 	}{
 		{"ramp", second, 59 * time.Second, event.Ramp, 0},
+		{"times unknown", unplanned, time.Hour, event.Ramp, 0},
 		{"settling", second, time.Minute, event.Settling, time.Minute},
 		{"measuring", measured, 2 * time.Minute, event.Measuring, 90 * time.Second},
 		{"stopped", stopped, 6 * time.Minute, event.Post, 5 * time.Minute},

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -266,6 +267,24 @@ func TestFigureLines(t *testing.T) {
 	for _, f := range figureLines(phaseView{}, nil, nil, 52) {
 		if f.total.Text != "-" {
 			t.Errorf("%s without results is %q", f.label, f.total.Text)
+		}
+	}
+}
+
+// The stop criteria and times of a run that was planned without its workload are unknown.
+func TestPhaseWithoutTimes(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	p := phaseView{plan: &plan.Phase{Concurrency: 8}, times: &event.PhaseTimes{Ramp: noon}}
+	if got := p.stopCriteria(ui.Theme{}, noon); len(got) != 1 || !strings.Contains(got[0], "unknown") {
+		t.Errorf("stop criteria %q", got)
+	}
+	if at := p.deadline(); !at.IsZero() {
+		t.Errorf("deadline %s", at)
+	}
+	for _, part := range p.parts(noon, time.Time{}) {
+		if !math.IsNaN(part.planned) {
+			t.Errorf("%s is planned to last %g s", part.name, part.planned)
 		}
 	}
 }

@@ -92,7 +92,7 @@ type phasePart struct {
 func (p phaseView) parts(now, ended time.Time) []phasePart {
 	nan := math.NaN()
 	parts := []phasePart{{name: "ramp", planned: nan}, {name: "settling", planned: nan}, {name: "measuring", planned: nan}}
-	if p.plan != nil {
+	if p.plan != nil && p.plan.Known() {
 		parts[0].planned, parts[1].planned = p.plan.RampSeconds, p.plan.SettlingSeconds
 		parts[2].planned = max(p.plan.TimeoutSeconds-p.plan.RampSeconds-p.plan.SettlingSeconds, p.plan.MinMeasurement)
 	}
@@ -231,7 +231,7 @@ func drawPart(th ui.Theme, p phasePart, bar int, estimate bool) string {
 
 // deadline returns when a running phase times out; zero if unknown.
 func (p phaseView) deadline() time.Time {
-	if p.plan == nil || p.times == nil || p.times.Ramp.IsZero() || !p.times.Stop.IsZero() {
+	if p.plan == nil || !p.plan.Known() || p.times == nil || p.times.Ramp.IsZero() || !p.times.Stop.IsZero() {
 		return time.Time{}
 	}
 	return p.times.Ramp.Add(time.Duration(p.plan.TimeoutSeconds * float64(time.Second)))
@@ -244,6 +244,9 @@ func (p phaseView) stopCriteria(th ui.Theme, now time.Time) []string {
 		return nil
 	}
 	pl := p.plan
+	if !pl.Known() {
+		return []string{"stop criteria unknown: the run was planned without its workload"}
+	}
 	measured := fmt.Sprintf("stop: measured ≥ %s", ui.Clock(pl.MinMeasurement))
 	if p.times != nil && !p.times.Measuring.IsZero() && now.Sub(p.times.Measuring).Seconds() >= pl.MinMeasurement {
 		measured += th.Paint(ui.OK, " ✓")

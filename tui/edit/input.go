@@ -154,7 +154,7 @@ func (s *Screen) handlePaste(text string) {
 		s.form.Paste(text)
 	case s.focus == onText && !s.form.active && d.loaded:
 		s.completion = nil
-		d.text.Insert(text)
+		d.text.Paste(text)
 	}
 }
 

@@ -107,13 +107,25 @@ func TestOutdatedReadIsDropped(t *testing.T) {
 	}
 }
 
+// Pasted lines get the line endings of the file, whichever of them the terminal sends.
 func TestPastedLineEnds(t *testing.T) {
 	t.Parallel()
-	s, _ := open(t, testRecipe, testWorkload)
-	s.texts.docs[workload].text.MoveTo(ui.Pos{})
-	drive(s, s.Update(tea.PasteMsg{Content: "a: 1\rb: 2\r\nc: 3\nd: 4\r\r"}))
-	if got, want := textOf(s, workload), "a: 1\nb: 2\nc: 3\nd: 4\n\n"+testWorkload; got != want {
-		t.Errorf("pasted %q", got)
+	const pasted = "a: 1\rb: 2\r\nc: 3\nd: 4\r\r"
+	for end, at := range map[string]ui.Pos{"\n": {}, "\r\n": {}, "\r\n at the end": {Line: 1000}} {
+		lineEnd, _, atEnd := strings.Cut(end, " ")
+		text := strings.ReplaceAll(testWorkload, "\n", lineEnd)
+		s, _ := open(t, testRecipe, text)
+		s.texts.docs[workload].text.MoveTo(at)
+		drive(s, s.Update(tea.PasteMsg{Content: pasted}))
+		want := strings.ReplaceAll("a: 1\nb: 2\nc: 3\nd: 4\n\n", "\n", lineEnd)
+		if atEnd {
+			want = text + want
+		} else {
+			want += text
+		}
+		if got := textOf(s, workload); got != want {
+			t.Errorf("%q: got %q, want %q", end, got, want)
+		}
 	}
 }
 

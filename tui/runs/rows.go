@@ -122,7 +122,7 @@ func progress(r engine.Summary, now time.Time) (done, total float64, what string
 	}
 	mark := r.Status.Phases[len(r.Status.Phases)-1]
 	for _, p := range r.Plan {
-		if p.Index != mark.Phase {
+		if p.Index != mark.Phase || !p.Known() {
 			continue
 		}
 		for _, part := range []struct {

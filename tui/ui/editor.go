@@ -65,7 +65,25 @@ func (e *Editor) Centre() {
 // to the end of the new text.
 func (e *Editor) Replace(from, to Pos, text string) { e.MoveTo(e.replace(from, to, text, e.cursor)) }
 
-// Insert inserts a text at the cursor, such as a paste.
+// Paste inserts a text at the cursor. Its line breaks \n become those of the text around it.
+func (e *Editor) Paste(text string) {
+	e.cursor = e.clamp(e.cursor)
+	e.Insert(strings.ReplaceAll(text, "\n", e.lineEnd()))
+}
+
+// lineEnd returns the line ending of the cursor's line, or of the line above if it is the last one.
+func (e *Editor) lineEnd() string {
+	at := e.cursor.Line
+	if at == len(e.lines)-1 {
+		at = max(at-1, 0)
+	}
+	if strings.HasSuffix(e.lines[at], "\r") {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// Insert inserts a text at the cursor, unchanged.
 func (e *Editor) Insert(text string) {
 	if text != "" {
 		e.Replace(e.cursor, e.cursor, text)
@@ -131,11 +149,7 @@ func (e *Editor) Key(msg tea.KeyPressMsg) bool {
 func (e *Editor) breakLine() {
 	line := e.lines[e.cursor.Line]
 	indent := line[:min(indentation(line), e.cursor.Col)]
-	lineEnd := "\n"
-	if strings.HasSuffix(line, "\r") {
-		lineEnd = "\r\n"
-	}
-	e.Insert(lineEnd + indent)
+	e.Insert(e.lineEnd() + indent)
 }
 
 // indentation returns the number of spaces at the start of a line.
