@@ -51,7 +51,7 @@ func (v *values) coerce(n *yaml.Node, f schema.Field, at Position) *yaml.Node {
 			return scalarNode(n, "!!str", n.Value)
 		}
 	case schema.Bool, schema.BoolOrStr:
-		if n.Tag == "!!bool" || slices.Contains(f.Enum, n.Value) {
+		if n.Tag == "!!bool" || slices.Contains(f.Enum, n.Value) || f.Strict {
 			break
 		}
 		if yes, ok := parseBoolWord(n.Value); ok {

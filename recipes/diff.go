@@ -56,8 +56,7 @@ type Comparison struct {
 // field and lock data, which do not affect the run.
 func (r *Recipe) Leaves() []Leaf {
 	t := recipeTable(r.Schema)
-	var out []Leaf
-	collectLeaves(r.doc, r.doc.Root, t.Root(), "", "", &out)
+	out := collectLeaves(r.doc, t)
 	for i, l := range out {
 		out[i].Canonical = unifyEngineConfig(l.Canonical)
 		if r.Schema == 2 {
@@ -128,31 +127,90 @@ func servicesAsInfra(all []Leaf) []Leaf {
 	return all
 }
 
-// collectLeaves appends the leaves of a mapping. t is nil below a field of the table.
-func collectLeaves(d *Document, n *yaml.Node, t *schema.Node, path, canonical string, out *[]Leaf) {
+// leafCollector collects the leaves of a document.
+type leafCollector struct {
+	doc *Document
+	out []Leaf
+}
+
+func collectLeaves(d *Document, t *schema.Table) []Leaf {
+	c := leafCollector{doc: d}
+	c.collect(d.Root, t.Root(), "", "", false)
+	return c.out
+}
+
+// collect adds the leaves of a mapping. t is nil below a field of the table. In a shared block, whose
+// fields have the paths of another block, the canonical path is that of the mapping.
+func (c *leafCollector) collect(n *yaml.Node, t *schema.Node, path, canonical string, shared bool) {
 	for _, kv := range pairs(n) {
 		val := resolveAlias(kv[1])
-		at := Position{Path: d.pathOf(kv[0], Join(path, kv[0].Value)), Line: kv[1].Line, Column: kv[1].Column}
+		at := Position{
+			Path: c.doc.pathOf(kv[0], Join(path, kv[0].Value)), Line: kv[1].Line, Column: kv[1].Column,
+		}
 		name := Join(canonical, kv[0].Value)
 		var next *schema.Node
 		if t != nil {
-			if next = t.Children[kv[0].Value]; next != nil && next.Field != nil {
+			next = t.Children[kv[0].Value]
+		}
+		var f *schema.Field
+		if next != nil {
+			f = next.Field
+		}
+		if f != nil && !shared {
+			name = f.Name()
+		}
+		if f != nil && f.Short != "" && val.Kind == yaml.ScalarNode && !isNull(val) { // engine: trtllm
+			next = next.Children[f.Short]
+			if name = Join(name, f.Short); !shared && f.Like == "" {
 				name = next.Field.Name()
 			}
 		}
-		if next != nil && next.Field == nil && val.Kind == yaml.ScalarNode && name == "engine" && !isNull(val) {
-			next = next.Children["type"] // engine: trtllm
-			name = next.Field.Name()
-		}
 		if val.Kind == yaml.MappingNode && len(val.Content) > 0 {
-			collectLeaves(d, val, next, at.Path, name, out)
+			c.collect(val, next, at.Path, name, shared || f != nil && f.Like != "")
 			continue
 		}
-		if val.Kind == yaml.MappingNode && next != nil && next.Field == nil {
+		if val.Kind == yaml.MappingNode && next != nil && (f == nil || f.Kind.IsBlock()) {
 			continue // an empty section has no effect
 		}
-		*out = append(*out, Leaf{Canonical: name, Position: at, Value: canonicalText(val), node: val})
+		c.out = append(c.out, Leaf{Canonical: name, Position: at, Value: canonicalText(val), node: val})
 	}
+}
+
+// parseInfraServices converts the services of layout 2 to the infra settings of layout 1: whether
+// etcd and NATS have a dedicated node, and the payload limit of NATS in MB. others are the services
+// that layout 1 can't express.
+func parseInfraServices(list *yaml.Node) (dedicated bool, payload int, others []*yaml.Node) {
+	for _, s := range list.Content {
+		infra, otherSettings := "", false
+		var node, limit string
+		for _, kv := range pairs(s) {
+			switch kv[0].Value {
+			case "name", "type":
+				if name := resolveAlias(kv[1]).Value; name == string(schema.Etcd) || name == string(schema.NATS) {
+					infra = name
+				}
+			case "placement":
+				node = scalarAt(kv[1], "node")
+			case "options":
+				limit = scalarAt(kv[1], natsPayloadOption)
+				otherSettings = otherSettings || len(pairs(kv[1])) > 1
+			default:
+				otherSettings = true
+			}
+		}
+		if infra == "" || otherSettings {
+			others = append(others, s)
+		}
+		if infra == "" {
+			continue
+		}
+		dedicated = dedicated || node == "dedicated"
+		if r, ok := parseNumber(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!int", Value: limit}); ok &&
+			infra == string(schema.NATS) && r.Num().IsInt64() {
+			payload = int(r.Num().Int64())
+		}
+	}
+	return dedicated, payload, others
 }
 
 // canonicalText formats a value independently of its style: quotes, flow or block, 1.0 or
@@ -203,9 +261,7 @@ func diffWorkloads(a, b *Workload) Comparison {
 
 // Leaves returns the leaves of a workload file.
 func (w *Workload) Leaves() []Leaf {
-	var out []Leaf
-	collectLeaves(w.doc, w.doc.Root, schema.Workload().Root(), "", "", &out)
-	return out
+	return collectLeaves(w.doc, schema.Workload())
 }
 
 func compareLeaves(a, b []Leaf, defaults *schema.Table) Comparison {

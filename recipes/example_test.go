@@ -59,7 +59,7 @@ func ExampleParseRecipe_diagnostics() {
 	// Output:
 	// chat.yaml:13:21: error: slurm.time_limit: 1:30 without quotes is read as int 90 by srtctl, which uses YAML 1.1
 	//   fix: quote it: "1:30"
-	// chat.yaml:13:27: error: slurm.acount: unknown field; did you mean "account"?
+	// chat.yaml:13:27: error: slurm.acount: unknown to this version; did you mean "account"?
 	//   fix: rename it to account
 }
 

@@ -44,13 +44,14 @@ func parseRecipeDocument(doc *Document) (*Recipe, Diagnostics) {
 	}
 	engine, bench := engineAndBenchmark(doc, version)
 	s := strictness{version: version, reader: "srtctl", unknownKeys: Error}
-	if !schema.FindEngine(engine).AllFieldsKnown {
-		s.foreign = append(s.foreign, "backend", "engine", "roles")
+	if version == 1 && engine != schema.TRTLLM { // the table has all fields of the others in layout 2 only
+		s.foreign = append(s.foreign, "backend")
 	}
-	if bench != "agentperf" {
+	if version == 1 && bench != schema.AgentPerf {
 		s.foreign = append(s.foreign, "benchmark")
 	}
 	v := readValues(doc, recipeTable(version), s)
+	v.reportForeignKeys()
 	recipe := buildRecipe(doc, version, v)
 	if recipe.Engine.Type = engine; engine == "" {
 		recipe.Engine.Type = schema.DefaultEngine
@@ -127,9 +128,16 @@ func buildRecipe(doc *Document, version int, v *values) *Recipe {
 	if val, ok := v.byName["telemetry"]; ok {
 		r.Telemetry = strings.EqualFold(scalarAt(val.node, "enabled"), "true")
 	}
-	if val, ok := v.byName["services"]; ok {
-		dedicated, payload, _ := parseInfraServices(val.node)
-		r.DedicatedInfra, r.NATSPayloadMB = r.DedicatedInfra || dedicated, max(r.NATSPayloadMB, payload)
+	r.Services = v.readServices()
+	for _, s := range r.Services {
+		if s.Is(schema.NATS) {
+			r.NATSPayloadMB = max(r.NATSPayloadMB, s.PayloadMB)
+		}
+		infra := s.Is(schema.Etcd) || s.Is(schema.NATS)
+		r.DedicatedInfra = r.DedicatedInfra || infra && s.Enabled && s.External == "" && s.Node == "dedicated"
+	}
+	for _, role := range r.Roles() {
+		r.Sidecar = r.Sidecar || v.bool("roles."+string(role.Name)+".sidecar")
 	}
 	for name, val := range v.byName {
 		r.positions[name] = val.position
@@ -192,8 +200,18 @@ func (v *values) str(name string) string {
 	if val, ok := v.byName[name]; ok {
 		return val.node.Value
 	}
-	f, _ := v.table.Field(name)
-	return f.Default
+	return v.fieldOf(name).Default
+}
+
+// fieldOf returns the field of a value's name, see [values.nameOf].
+func (v *values) fieldOf(name string) schema.Field {
+	if f, ok := v.table.Field(name); ok {
+		return f
+	}
+	if n := v.table.Lookup(name); n != nil && n.Field != nil {
+		return *n.Field
+	}
+	return schema.Field{}
 }
 
 func (v *values) int(name string) int {
@@ -202,8 +220,7 @@ func (v *values) int(name string) int {
 			return int(r.Num().Int64())
 		}
 	}
-	f, _ := v.table.Field(name)
-	n, _ := strconv.Atoi(f.Default) // 0 if it has no default
+	n, _ := strconv.Atoi(v.fieldOf(name).Default) // 0 if it has no default
 	return n
 }
 
@@ -271,9 +288,9 @@ func (v *values) role(name schema.Role) Role {
 	if name == schema.Decode && givenNodes && r.Workers > 0 {
 		r.Colocated = v.str(nodes) == "colocate" || r.Nodes == 0
 	}
-	for _, engine := range schema.Engines() {
-		path := name.ConfigPath(engine.Name)
-		if val, ok := v.byName[path]; ok && r.Args == nil {
+	for _, engine := range []string{schema.TRTLLM, v.str("backend.type")} { // layout 2 has one path for all engines
+		path := name.ConfigPath(engine)
+		if val, ok := v.byName[path]; ok && (v.strictness.version == 2 || engine == v.str("backend.type")) {
 			r.Args, r.ConfigPath = val.node, path
 		}
 	}

@@ -20,6 +20,7 @@ type Recipe struct {
 	Name                  string `path:"name"`
 	ModelPath             string `path:"model.path"`
 	Container             string `path:"model.container"`
+	Precision             string `path:"model.precision"`
 	StageDir              string `path:"model.stage_dir"`
 	GPUType               string `path:"resources.gpu_type"`
 	GPUsPerNode           int    `path:"resources.gpus_per_node"`
@@ -44,6 +45,8 @@ type Recipe struct {
 	SetupScript           string `path:"setup_script"`
 	Observability         bool   `path:"observability.enabled"`
 	Telemetry             bool
+	Sidecar               bool      `path:"dynamo.sidecar"` // workers run beside a sidecar of dynamo
+	Services              []Service // layout 2
 
 	doc       *Document
 	positions map[string]Position // by canonical path
@@ -169,6 +172,26 @@ func (r *Recipe) Diag(sev Severity, canonical, message, fix string) Diagnostic {
 // recipe does not have.
 func (r *Recipe) Roles() []Role { return []Role{r.Prefill, r.Decode, r.Agg} }
 
+// role returns the role with a name.
+func (r *Recipe) role(name schema.Role) Role {
+	for _, role := range r.Roles() {
+		if role.Name == name {
+			return role
+		}
+	}
+	return Role{Name: name}
+}
+
+// firstRole returns the name of the first role that the recipe has.
+func (r *Recipe) firstRole() schema.Role {
+	for _, role := range r.Roles() {
+		if role.Given {
+			return role.Name
+		}
+	}
+	return schema.Agg
+}
+
 // Disaggregated reports whether prefill and decode have separate workers.
 func (r *Recipe) Disaggregated() bool { return r.Prefill.Given || r.Decode.Given }
 
@@ -188,6 +211,9 @@ func (r *Recipe) GPUsPerWorker(role Role) int {
 
 // WorkerNodes returns the number of nodes on which workers run.
 func (r *Recipe) WorkerNodes() int {
+	if r.Frontend.Type == schema.NoFrontend {
+		return 0
+	}
 	if !r.Disaggregated() {
 		return max(1, r.Agg.Nodes)
 	}
@@ -204,8 +230,8 @@ func (r *Recipe) GPUsDivideEvenly(role Role) bool {
 	return role.Nodes > 0 && (role.GPUs > 0 || role.Nodes*r.GPUsPerNode%role.Workers == 0)
 }
 
-// Nodes returns the number of nodes of the job: the nodes of workers, and the dedicated
-// nodes of infra services, frontend and client.
+// Nodes returns the number of nodes of the job: the nodes of workers, the pools of services, and the
+// dedicated nodes of infra services, frontend and client.
 func (r *Recipe) Nodes() int {
 	reserved := 0
 	for _, dedicated := range []bool{r.DedicatedInfra, r.Frontend.Dedicated, r.Benchmark.Dedicated} {
@@ -216,7 +242,7 @@ func (r *Recipe) Nodes() int {
 	if r.Benchmark.Colocate {
 		reserved = min(reserved, 1)
 	}
-	return r.WorkerNodes() + reserved
+	return r.WorkerNodes() + r.PoolNodes() + reserved
 }
 
 // HealthWindowSeconds returns the time limit for the start of the servers.

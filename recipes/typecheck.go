@@ -2,8 +2,11 @@ package recipes
 
 import (
 	"fmt"
+	"io/fs"
 	"math"
 	"math/big"
+	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,37 +50,89 @@ type mismatch struct {
 func checkType(n *yaml.Node, f schema.Field) mismatch {
 	want := mismatch{message: fmt.Sprintf("expected %s, got %s", f.Kind, describe(n))}
 	scalar := n.Kind == yaml.ScalarNode
+	fits := true
 	switch f.Kind {
-	case schema.Opaque:
-		return mismatch{}
-	case schema.FreeMap, schema.StrMap:
-		if n.Kind != yaml.MappingNode {
-			return want
-		}
+	case schema.FreeMap, schema.StrMap, schema.Block:
+		fits = n.Kind == yaml.MappingNode
+	case schema.ListMap:
+		return checkListMap(n, f)
+	case schema.BoolOrMap:
+		fits = n.Kind == yaml.MappingNode || scalar && n.Tag == "!!bool"
 	case schema.StrList:
-		return checkList(n, f, func(e *yaml.Node) bool { return e.Tag == "!!str" })
+		return checkList(n, f, func(e *yaml.Node) string { return checkText(e, f) })
 	case schema.IntList:
-		return checkList(n, f, func(e *yaml.Node) bool { return inRange(e, f) })
+		return checkList(n, f, func(e *yaml.Node) string { return checkBounds(e, f) })
 	case schema.Levels:
 		return checkLevels(n)
 	case schema.Str:
-		if !scalar || n.Tag != "!!str" {
-			if scalar {
-				want.fix, want.replacement, want.safe = fmt.Sprintf("quote it: %q", n.Value), fmt.Sprintf("%q", n.Value), true
-			}
-			return want
+		return checkString(n, f)
+	case schema.IntOrStr:
+		fits = scalar && (n.Tag == "!!str" || n.Tag == "!!int")
+	case schema.FloatsOrStr:
+		if !scalar {
+			return checkList(n, f, func(e *yaml.Node) string { return checkBounds(e, schema.Field{Kind: schema.Float}) })
 		}
-		return checkEnum(n, f)
+		fits = n.Tag == "!!str"
 	case schema.Bool, schema.BoolOrStr:
-		if !scalar || n.Tag != "!!bool" && !slices.Contains(f.Enum, n.Value) {
-			want.fix = strings.Join(append([]string{"write true", "false"}, f.Enum...), " or ")
-			return want
-		}
+		fits = scalar && (n.Tag == "!!bool" || slices.Contains(f.Enum, n.Value))
+		want.fix = strings.Join(append([]string{"write true", "false"}, f.Enum...), " or ")
 	case schema.NodeCount, schema.Int, schema.Float:
 		return checkNumber(n, f)
 	}
-	return mismatch{}
+	if fits {
+		return mismatch{}
+	}
+	return want
 }
+
+func checkString(n *yaml.Node, f schema.Field) mismatch {
+	if n.Kind != yaml.ScalarNode {
+		return mismatch{message: fmt.Sprintf("expected %s, got %s", f.Kind, describe(n))}
+	}
+	if n.Tag != "!!str" {
+		return mismatch{
+			message: fmt.Sprintf("expected %s, got %s", f.Kind, describe(n)),
+			fix:     fmt.Sprintf("quote it: %q", n.Value), replacement: fmt.Sprintf("%q", n.Value), safe: true,
+		}
+	}
+	if message := checkText(n, f); message != "" {
+		return mismatch{message: message}
+	}
+	return checkEnum(n, f)
+}
+
+// checkText returns why a text does not fit a field's format; empty if it does.
+func checkText(n *yaml.Node, f schema.Field) string {
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" {
+		return fmt.Sprintf("expected string, got %s", describe(n))
+	}
+	fits := true
+	switch f.Format {
+	case schema.NotBlank:
+		fits = strings.TrimSpace(n.Value) != ""
+	case schema.AbsolutePath:
+		fits = path.IsAbs(n.Value)
+	case schema.SubPath:
+		fits = fs.ValidPath(path.Clean(n.Value)) && n.Value != ""
+	case schema.VariableName:
+		fits = variableName.MatchString(n.Value)
+	case schema.CommitID:
+		fits = commitID.MatchString(n.Value)
+	case schema.Pattern:
+		if _, err := regexp.Compile(n.Value); err != nil {
+			return fmt.Sprintf("expected %s, got %q: %v", f.Format, n.Value, err)
+		}
+	}
+	if fits {
+		return ""
+	}
+	return fmt.Sprintf("expected %s, got %q", f.Format, n.Value)
+}
+
+var (
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	commitID     = regexp.MustCompile(`^[0-9a-fA-F]{4,40}$`)
+)
 
 func checkLevels(n *yaml.Node) mismatch {
 	_, err := parseLevels(n)
@@ -105,20 +160,35 @@ func checkEnum(n *yaml.Node, f schema.Field) mismatch {
 	if len(f.Enum) == 0 || slices.Contains(f.Enum, n.Value) {
 		return mismatch{}
 	}
-	bad := mismatch{message: fmt.Sprintf("%q is not allowed; expected one of %s", n.Value, strings.Join(f.Enum, ", "))}
-	if near := schema.Nearest(n.Value, f.Enum); near != "" {
+	bad := mismatch{
+		message: fmt.Sprintf("%q is unknown to this version; expected one of %s", n.Value, strings.Join(f.Enum, ", ")),
+	}
+	if near := schema.OneEdit(n.Value, f.Enum); near != "" {
 		bad.fix, bad.replacement, bad.safe = "write "+near, near, strings.EqualFold(near, n.Value)
 	}
 	return bad
 }
 
-func checkList(n *yaml.Node, f schema.Field, good func(*yaml.Node) bool) mismatch {
+// checkList checks each entry with a function that returns what is wrong with it.
+func checkList(n *yaml.Node, f schema.Field, check func(*yaml.Node) string) mismatch {
 	if n.Kind != yaml.SequenceNode {
 		return mismatch{message: fmt.Sprintf("expected %s, got %s", f.Kind, describe(n))}
 	}
 	for i, e := range n.Content {
-		if e = resolveAlias(e); e.Kind != yaml.ScalarNode || !good(e) {
-			return mismatch{message: fmt.Sprintf("entry %d is %s; expected %s", i, describe(e), kindWithBound(f))}
+		if wrong := check(resolveAlias(e)); wrong != "" {
+			return mismatch{message: fmt.Sprintf("entry %d: %s", i, wrong)}
+		}
+	}
+	return mismatch{}
+}
+
+func checkListMap(n *yaml.Node, f schema.Field) mismatch {
+	if n.Kind != yaml.MappingNode {
+		return mismatch{message: fmt.Sprintf("expected %s, got %s", f.Kind, describe(n))}
+	}
+	for _, kv := range pairs(n) {
+		if e := resolveAlias(kv[1]); e.Kind != yaml.SequenceNode {
+			return mismatch{message: fmt.Sprintf("%s: expected a list, got %s", kv[0].Value, describe(e))}
 		}
 	}
 	return mismatch{}
@@ -133,10 +203,15 @@ func checkNumber(n *yaml.Node, f schema.Field) mismatch {
 	if f.Kind == schema.NodeCount && n.Value == "colocate" {
 		return mismatch{}
 	}
-	if n.Kind != yaml.ScalarNode || !inRange(n, f) {
-		return mismatch{message: fmt.Sprintf("expected %s, got %s", kindWithBound(f), describe(n))}
+	return mismatch{message: checkBounds(n, f)}
+}
+
+// checkBounds returns why a number does not fit a field; empty if it does.
+func checkBounds(n *yaml.Node, f schema.Field) string {
+	if n.Kind == yaml.ScalarNode && inRange(n, f) {
+		return ""
 	}
-	return mismatch{}
+	return fmt.Sprintf("expected %s, got %s", kindWithBound(f), describe(n))
 }
 
 func inRange(n *yaml.Node, f schema.Field) bool {
@@ -146,6 +221,9 @@ func inRange(n *yaml.Node, f schema.Field) bool {
 		return false
 	}
 	if whole && !r.Num().IsInt64() {
+		return false
+	}
+	if f.HasMax && r.Cmp(new(big.Rat).SetFloat64(f.Max)) > 0 {
 		return false
 	}
 	if !f.HasMin {

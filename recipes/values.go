@@ -14,6 +14,7 @@ import (
 // value is the node of a field with its position.
 type value struct {
 	node     *yaml.Node
+	field    *schema.Field
 	position Position
 }
 
@@ -22,9 +23,10 @@ type values struct {
 	doc          *Document
 	table        *schema.Table
 	strictness   strictness
-	byName       map[string]value    // by canonical path
+	byName       map[string]value    // by canonical path; below a list or a shared block, by the path in the layout
 	positions    map[string]Position // of every mapping and field in the file, by path in its layout
 	mapPositions map[string]Position // of the entries of string maps, by canonical path
+	foreign      []foreignKey
 	diags        Diagnostics
 }
 
@@ -50,11 +52,11 @@ func readValues(d *Document, table *schema.Table, s strictness) *values {
 	v.readMapping(d.Root, table.Root(), "")
 	for _, f := range table.Fields() {
 		path := f.Path(s.version)
-		if !f.Required || path == "" {
+		if !f.Required || path == "" || table.InBlock(path) {
 			continue
 		}
 		if _, ok := v.byName[f.Name()]; !ok && !v.hasFinding(path) {
-			v.add(Error, v.nearestPosition(path), d.filePath(path), "required field is missing: "+f.Doc, "add it")
+			v.add(Error, v.nearestPosition(path), d.filePath(path), "required field is missing: "+f.Doc, "add it").Rule = "type"
 		}
 	}
 	return v
@@ -107,35 +109,58 @@ func (v *values) readMapping(n *yaml.Node, t *schema.Node, path string) {
 
 func (v *values) reportUnknownKey(key *yaml.Node, t *schema.Node, logical, path string) {
 	at := Position{Line: key.Line, Column: key.Column}
-	near := schema.Nearest(key.Value, t.Keys())
-	suggestion := ""
+	near, suggestion := schema.OneEdit(key.Value, t.Keys()), ""
 	if near != "" {
 		suggestion = fmt.Sprintf("; did you mean %q?", near)
 	}
 	switch {
 	case v.strictness.unknownKeys == Warning:
-		v.add(Warning, at, path, "unknown key, passed on to the client"+suggestion, "").Rule = "unknown-field"
+		v.add(Warning, at, path, "unknown key, passed on to the client"+suggestion, "").Rule = UnknownField
 		return
 	case v.pathInThisLayout(logical) != "":
 		message := fmt.Sprintf("a field of layout %d; in layout %d it is %s", 3-v.strictness.version, v.strictness.version,
 			v.pathInThisLayout(logical))
-		v.add(Error, at, path, message, "move it, or run migrate").Rule = "unknown-field"
+		v.add(Error, at, path, message, "move it, or run migrate").Rule = UnknownField
 		return
 	case slices.ContainsFunc(v.strictness.foreign, func(p string) bool {
 		return logical == p || strings.HasPrefix(logical, p+".")
 	}):
-		v.add(Note, at, path, "unknown field of another engine or benchmark; passed on unchanged", "").Rule = "foreign"
+		v.foreign = append(v.foreign, foreignKey{at, path})
 		return
 	}
-	fix := "remove it"
+	fix := "correct it, or ask an installed srtctl: check --srtctl"
 	if near != "" {
 		fix = "rename it to " + near
 	}
-	d := v.add(Error, at, path, "unknown field"+suggestion, fix)
-	d.Rule = "unknown-field"
+	d := v.add(Error, at, path, "unknown to this version"+suggestion, fix)
+	d.Rule = UnknownField
 	if near != "" {
 		d.Edit = &Edit{Op: OpRename, Path: path, Value: near}
 	}
+}
+
+// UnknownField is the rule of keys that the table of fields does not have.
+const UnknownField = "unknown-field"
+
+// foreignKey is a key of an engine or a benchmark whose fields the table may lack.
+type foreignKey struct {
+	at   Position
+	path string
+}
+
+// reportForeignKeys adds one finding about the keys of engines and benchmarks in layout 1 that
+// the table does not have.
+func (v *values) reportForeignKeys() {
+	if len(v.foreign) == 0 {
+		return
+	}
+	names := make([]string, 0, len(v.foreign))
+	for _, k := range v.foreign {
+		names = append(names, k.path)
+	}
+	first := v.foreign[0]
+	v.add(Note, first.at, first.path, "unknown to this version and kept unchanged: "+strings.Join(names, ", "),
+		"").Rule = "foreign"
 }
 
 // pathInThisLayout returns the path in this layout of a field of the other one, for a message. It is
@@ -147,54 +172,125 @@ func (v *values) pathInThisLayout(path string) string {
 	}
 	other := schema.Recipe(3 - v.strictness.version)
 	n := other.Lookup(path)
-	switch {
-	case n == nil:
+	if n == nil || n.Field != nil && n.Field.Path(3-v.strictness.version) != path {
 		return ""
-	case n.Field != nil && n.Field.Path(v.strictness.version) == "":
-		return "not available"
-	case n.Field != nil:
-		return n.Field.Path(v.strictness.version)
 	}
-	if fields := other.FieldsUnder(path); len(fields) > 0 {
-		to := fields[0].Path(v.strictness.version)
-		return to[:max(strings.LastIndexByte(to, '.'), 0)]
+	for _, f := range other.FieldsUnder(path) {
+		switch to := f.Path(v.strictness.version); {
+		case to == "":
+		case f.Path(3-v.strictness.version) == path:
+			return to
+		default:
+			return to[:max(strings.LastIndexByte(to, '.'), 0)]
+		}
 	}
-	return ""
+	return "not available"
 }
 
 func (v *values) readEntry(val *yaml.Node, t *schema.Node, logical string, at Position) {
-	if t.Field != nil {
-		v.readField(val, *t.Field, at)
+	if f := t.Field; f != nil && (len(t.Children) == 0 || !f.Kind.IsBlock()) {
+		v.readField(val, f, logical, at)
 		return
 	}
-	switch n := resolveAlias(val); {
+	v.readBlock(resolveAlias(val), t, logical, at)
+}
+
+// readBlock reads a mapping whose keys are fields, the word that is short for one, or a list of them.
+func (v *values) readBlock(n *yaml.Node, t *schema.Node, logical string, at Position) {
+	f := schema.Field{Kind: schema.Block}
+	if t.Field != nil {
+		f = *t.Field
+	}
+	switch {
 	case isNull(n):
-	case n.Kind == yaml.MappingNode:
+		if !f.Nullable {
+			v.reportNull(string(f.Kind), at)
+		}
+		return
+	case n.Kind == yaml.MappingNode && f.Kind != schema.BlockList:
+		v.setBlock(n, t, logical, at)
 		v.readMapping(n, t, logical)
-	case n.Kind == yaml.ScalarNode && logical == "engine":
-		// engine: trtllm is a shorthand for engine: {type: trtllm}.
-		at.Path += ".type"
-		v.positions[logical+".type"] = at
-		v.readField(n, *t.Children["type"].Field, at)
+		v.requireFields(t, logical, at)
+	case n.Kind == yaml.SequenceNode && (f.Kind == schema.BlockList || f.Kind == schema.BlockOrList):
+		v.setBlock(n, t, logical, at)
+		for i, e := range n.Content {
+			entry := fmt.Sprintf("%s[%d]", logical, i)
+			position := Position{Path: fmt.Sprintf("%s[%d]", at.Path, i), Line: e.Line, Column: e.Column}
+			v.positions[entry] = position
+			if e = resolveAlias(e); e.Kind != yaml.MappingNode {
+				v.reportType(position, "expected "+v.blockKeys(t)+", got "+describe(e), "")
+				continue
+			}
+			v.readMapping(e, t, entry)
+			v.requireFields(t, entry, position)
+		}
+	case n.Kind == yaml.ScalarNode && f.Short != "" && t.Children[f.Short] != nil:
+		at.Path += "." + f.Short
+		v.positions[logical+"."+f.Short] = at
+		v.readField(n, t.Children[f.Short].Field, logical+"."+f.Short, at)
 	default:
-		v.add(Error, at, at.Path,
-			fmt.Sprintf("expected a mapping with %s, got %s", strings.Join(t.Keys(), ", "), describe(n)), "")
+		v.reportType(at, fmt.Sprintf("expected %s, got %s", v.blockKeys(t), describe(n)), "")
 	}
 }
 
-func (v *values) readField(n *yaml.Node, f schema.Field, at Position) {
+func (v *values) setBlock(n *yaml.Node, t *schema.Node, logical string, at Position) {
+	if t.Field != nil {
+		v.byName[v.nameOf(t.Field, logical)] = value{node: n, field: t.Field, position: at}
+	}
+}
+
+// blockKeys describes a block by its kind and its keys.
+func (*values) blockKeys(t *schema.Node) string {
+	return "a mapping with " + strings.Join(t.Keys(), ", ")
+}
+
+// requireFields reports the required fields that a block does not have.
+func (v *values) requireFields(t *schema.Node, logical string, at Position) {
+	if t.Field == nil { // readValues does it
+		return
+	}
+	for _, key := range t.Keys() {
+		path := Join(logical, key)
+		if f := t.Children[key].Field; f == nil || !f.Required {
+			continue
+		} else if _, ok := v.positions[path]; !ok {
+			missing := at
+			missing.Path = Join(at.Path, key)
+			v.reportType(missing, "required field is missing: "+f.Doc, "add it")
+		}
+	}
+}
+
+func (v *values) reportType(at Position, message, fix string) *Diagnostic {
+	d := v.add(Error, at, at.Path, message, fix)
+	d.Rule = "type"
+	return d
+}
+
+func (v *values) reportNull(kind string, at Position) {
+	v.reportType(at, "must not be null; expected "+kind, "give a value, or remove the line to use the default")
+}
+
+// nameOf returns the name of a value: the canonical path of its field, or its path in the layout if
+// the field can occur more than once.
+func (v *values) nameOf(f *schema.Field, logical string) string {
+	if f.Path(v.strictness.version) == logical {
+		return f.Name()
+	}
+	return logical
+}
+
+func (v *values) readField(n *yaml.Node, f *schema.Field, logical string, at Position) {
 	n = resolveAlias(n)
 	if isNull(n) {
-		if !f.Nullable && f.Kind != schema.Opaque && f.Kind != schema.FreeMap {
-			v.add(Error, at, at.Path, "must not be null; expected "+string(f.Kind),
-				"give a value, or remove the line to use the default")
+		if !f.Nullable && f.Kind != schema.Opaque {
+			v.reportNull(string(f.Kind), at)
 		}
 		return
 	}
-	n = v.coerce(n, f, at)
-	if bad := checkType(n, f); bad.message != "" {
-		d := v.add(Error, at, at.Path, bad.message, bad.fix)
-		d.Rule = "type"
+	n = v.coerce(n, *f, at)
+	if bad := checkType(n, *f); bad.message != "" {
+		d := v.reportType(at, bad.message, bad.fix)
 		if f.Kind == schema.Levels {
 			d.Rule = "levels"
 		}
@@ -203,21 +299,22 @@ func (v *values) readField(n *yaml.Node, f schema.Field, at Position) {
 		}
 		return
 	}
-	switch f.Kind {
-	case schema.StrMap:
-		v.readStringMap(n, f, at)
-	case schema.FreeMap, schema.Opaque:
+	name := v.nameOf(f, logical)
+	switch {
+	case f.Kind == schema.StrMap:
+		v.readStringMap(n, name, at)
+	case n.Kind == yaml.MappingNode, f.Kind == schema.Opaque:
 		v.checkFreeForm(n, at.Path, 0)
 	}
-	v.byName[f.Name()] = value{node: n, position: at}
+	v.byName[name] = value{node: n, field: f, position: at}
 }
 
-func (v *values) readStringMap(n *yaml.Node, f schema.Field, at Position) {
+func (v *values) readStringMap(n *yaml.Node, name string, at Position) {
 	for _, kv := range pairs(n) {
 		val := resolveAlias(kv[1])
 		path := v.doc.pathOf(kv[0], Join(at.Path, kv[0].Value))
 		position := Position{Path: path, Line: kv[1].Line, Column: kv[1].Column}
-		v.mapPositions[Join(f.Name(), kv[0].Value)] = position
+		v.mapPositions[Join(name, kv[0].Value)] = position
 		if s, differs := yaml11Reading(kv[0]); differs && s.Tag != "!!str" {
 			v.add(Warning, positionOf(kv[0], path), path, v.describeYAML11(kv[0], s), "quote the key").Rule = "yaml-1.1"
 		}

@@ -100,8 +100,8 @@ Placeholders such as {node:0} stand for values that are known only in the job.`,
 }
 
 func (a *app) planText(p *plan.Plan) error {
-	a.say("plan %s  target %s  model %s  %d nodes of %d GPUs\nimage %s\n",
-		p.Name, p.Target, p.Model, len(p.Nodes), p.GPUsPerNode, p.Image)
+	a.say("plan %s  target %s  model %s (%s)  %d nodes of %d GPUs\nimage %s\n",
+		p.Name, p.Target, p.Model, p.Precision, len(p.Nodes), p.GPUsPerNode, p.Image)
 	for _, s := range p.Sections() {
 		a.say("\n%s\n  %s\n", s.Title, strings.Join(s.Lines, "\n  "))
 	}

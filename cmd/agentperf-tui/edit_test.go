@@ -59,7 +59,7 @@ func TestEditorFixesErrors(t *testing.T) {
 
 	term.Press("ctrl+end", "srun_option: {}")
 	term.WaitFor("1 error")
-	term.WaitFor("srun_option: unknown field")
+	term.WaitFor("srun_option: unknown to this version")
 	term.Press("ctrl+f")
 	term.WaitFor("rename srun_option to srun_options")
 	term.Press("1")

@@ -66,7 +66,7 @@ func TestCheckFix(t *testing.T) {
 	s.replace("r.yaml", "gpu_type: gb200", "gpu_type: GB200  # kept")
 	s.replace("r.yaml", "DYN_LOG: info", "DYN_LOG: 1\n      AT: 12:30")
 	s.replace("r.yaml", "concurrency: 32", `concurrencies: "16,32"`)
-	s.replace("r.yaml", "frontend:\n", "observability: {enabled: true}\nfrontend:\n")
+	s.replace("r.yaml", "frontend:\n", "observability: {enabled: true, nsys: {enabled: false}}\nfrontend:\n")
 	s.want(1, "check", "r.yaml", "--workload", "w.yaml")
 	want := strings.NewReplacer("GB200  # kept", "gb200  # kept", "DYN_LOG: 1\n", "DYN_LOG: \"1\"\n", "AT: 12:30",
 		"AT: \"12:30\"", `"16,32"`, "[16, 32]", "name: agentperf-aggregated", "name: new").Replace(s.read("r.yaml"))
@@ -93,7 +93,7 @@ func TestCheckShowsClusterFile(t *testing.T) {
 		`model.path: "/scratch/models/my-model-fp8" → "/real"`)
 	s.write("srtslurm.yaml", "default_container: x\n")
 	s.want(1, "check", "r.yaml", "--workload", "w.yaml").contains(t,
-		"/srtslurm.yaml:1:1: error: default_container: unknown field")
+		"/srtslurm.yaml:1:1: error: default_container: unknown to this version")
 	s.env = append(s.env, "SRTSLURM_CONFIG=/nowhere.yaml")
 	s.want(2, "check", "r.yaml", "--workload", "w.yaml").contains(t, "correct or unset the variable")
 }

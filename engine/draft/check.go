@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/check"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
@@ -46,12 +45,6 @@ func (d *Drafts) check(p *Pair, found recipes.Diagnostics, host check.Host) {
 	p.Report = check.Run(check.Files{
 		Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster, Questions: d.questions(p),
 	}, host)
-	if p.Recipe != nil {
-		for _, g := range plan.Omissions(p.Recipe, nil) {
-			text := "not supported in plans of this program: " + g.Reason
-			found = append(found, p.Recipe.Diag(recipes.Warning, g.Path, text, ""))
-		}
-	}
 	p.Report.Diagnostics = append(found, p.Report.Diagnostics...)
 	p.Report.Diagnostics.Sort()
 	if p.Recipe != nil {

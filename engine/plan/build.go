@@ -32,7 +32,7 @@ func Build(req Request) (*Plan, error) {
 	r := req.Recipe
 	planErr := func(err error) error { return fmt.Errorf("plan %s: %w", r.File, err) }
 	servers, supported := req.Backends.For(r)
-	if !supported || r.Benchmark.Type != "agentperf" {
+	if !supported || r.Benchmark.Type != schema.AgentPerf {
 		return nil, planErr(problem.Errorf(problem.PlanUnsupported,
 			"engine %s, frontend %s, benchmark %s is not supported; use %s with benchmark agentperf",
 			r.Engine.Type, r.Frontend.Type, r.Benchmark.Type, req.Backends))
@@ -49,6 +49,7 @@ func Build(req Request) (*Plan, error) {
 	}
 	b.plan = &Plan{
 		Version: 1, Name: r.Name, Target: req.Target, Smoke: req.Smoke, Scale: req.Local, Model: r.ServedModel(),
+		Precision:   r.Precision,
 		GPUsPerNode: r.GPUsPerNode, Image: r.Container, Mounts: []Mount{}, Files: []File{},
 		Phases: phases(req.Workload, r.Benchmark.Levels), Substitutions: []Substitution{}, Changes: req.Changes,
 		OutputDir: req.OutputDir,

@@ -43,7 +43,9 @@ type Plan struct {
 	Name    string `json:"name"`
 	Target  Target `json:"target"`
 	Model   string `json:"model"` // the served name, which clients send
-	Nodes   []Node `json:"nodes"`
+	// Precision is the label of the model's precision.
+	Precision string `json:"precision"`
+	Nodes     []Node `json:"nodes"`
 	// GPUsPerNode and Image describe the nodes and the containers of the run.
 	GPUsPerNode int     `json:"gpus_per_node"`
 	Image       string  `json:"image"`

@@ -1,7 +1,7 @@
 // Package backend defines how a serving engine runs behind its frontend: the configuration files,
 // command lines and environments of the processes, when they are ready, which log lines are fatal,
-// what is wrong with a recipe for the engine, and which of its fields a plan ignores. To add
-// a backend, add a file to this package and a line to [All].
+// and what is wrong with a recipe for the engine. To add a backend, add a file to this package
+// and a line to [All].
 //
 // The package is below recipes because both recipes/check and engine/plan use it. It does no
 // I/O: the nodes, addresses and ports of a run are placeholders.
@@ -37,8 +37,6 @@ type Backend interface {
 	Rules() []recipes.Rule
 	// Check reports findings about a recipe for the engine. cluster may be nil.
 	Check(r *recipes.Recipe, cluster *recipes.Cluster, report Report)
-	// Omissions returns the fields of a recipe that its plan ignores.
-	Omissions(r *recipes.Recipe) []Omission
 }
 
 // Servers defines the processes that serve a model: those of a [Backend], or the mock
@@ -62,12 +60,6 @@ type Servers interface {
 // Report adds a finding of a rule about the canonical path of a field. The returned pointer
 // is valid until the next call.
 type Report func(rule, path, fix, format string, args ...any) *recipes.Diagnostic
-
-// Omission is a field of a recipe that a plan ignores.
-type Omission struct {
-	Path   string // canonical
-	Reason string
-}
 
 // Deployment describes the nodes and workers of a run. Its strings may contain placeholders for
 // values that are unknown until the run starts.
@@ -164,13 +156,13 @@ func (l List) orAll() List {
 }
 
 // For returns the backend of a recipe's engine, or nil. supported is true if the backend
-// runs the engine behind the recipe's frontend.
+// runs the engine behind the recipe's frontend, without a sidecar.
 func (l List) For(r *recipes.Recipe) (b Backend, supported bool) {
 	for _, candidate := range l.orAll() {
 		switch engine, frontend := candidate.Names(); {
 		case engine != r.Engine.Type:
 		case frontend == r.Frontend.Type:
-			return candidate, true
+			return candidate, !r.Sidecar
 		case b == nil:
 			b = candidate
 		}
@@ -183,19 +175,6 @@ func (l List) Rules() []recipes.Rule {
 	var out []recipes.Rule
 	for _, b := range l.orAll() {
 		out = append(out, b.Rules()...)
-	}
-	return out
-}
-
-// Omissions returns the fields that the recipe's backend ignores. If no backend runs the
-// engine, it returns the fields that at least one backend ignores.
-func (l List) Omissions(r *recipes.Recipe) []Omission {
-	if b, _ := l.For(r); b != nil {
-		return b.Omissions(r)
-	}
-	var out []Omission
-	for _, b := range l.orAll() {
-		out = append(out, b.Omissions(r)...)
 	}
 	return out
 }

@@ -86,10 +86,6 @@ func (custom) Check(r *recipes.Recipe, _ *recipes.Cluster, report backend.Report
 	}
 }
 
-func (custom) Omissions(*recipes.Recipe) []backend.Omission {
-	return []backend.Omission{{Path: schema.Agg.ConfigPath("vllm"), Reason: "not passed to the custom engine"}}
-}
-
 var all = backend.List{custom{}}
 
 const (
@@ -196,10 +192,6 @@ func TestCustomBackendIsPlanned(t *testing.T) {
 	}
 	if argv := p.Steps[3].Argv; !slices.Contains(argv, "http://127.0.0.1:{port:router}") {
 		t.Errorf("the client does not use the frontend: %v", argv)
-	}
-	left := plan.Omissions(load(t, recipeText).Recipe, all)
-	if len(left) != 1 || left[0].Reason != "not passed to the custom engine" {
-		t.Errorf("omissions %v", left)
 	}
 }
 

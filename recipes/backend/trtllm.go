@@ -156,17 +156,3 @@ func checkPlaceholders(env recipes.Env, path string, report Report) {
 		}
 	}
 }
-
-// Omissions returns the fields that only other engines and frontends use.
-func (trtllm) Omissions(r *recipes.Recipe) []Omission {
-	var out []Omission
-	for _, role := range schema.WorkerRoles() {
-		if path := "backend." + role.Layout1Name() + "_extra_args"; r.Has(path) {
-			out = append(out, Omission{path, "not passed to the engine"})
-		}
-		if path := "roles." + string(role) + ".kv_events"; r.Has(path) {
-			out = append(out, Omission{path, "not passed to the engine; KV events stay off"})
-		}
-	}
-	return out
-}

@@ -4,13 +4,12 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 func (c *checker) benchmark() {
 	r := c.r
-	if r.Benchmark.Type != "agentperf" {
-		c.report("not-run-here", "benchmark.type", "",
-			"a benchmark of type %s can be read but not run: this program runs only agentperf", r.Benchmark.Type)
+	if r.Benchmark.Type != schema.AgentPerf {
 		return
 	}
 	for _, f := range []struct{ path, value, what string }{

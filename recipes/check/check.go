@@ -46,6 +46,7 @@ type Files struct {
 func Run(f Files, host Host) Report {
 	c := checker{Files: f, r: f.Recipe, w: f.Workload, cluster: f.Cluster, host: host, severity: severities(f.Backends)}
 	if c.r != nil {
+		c.notRunHere()
 		c.topology()
 		c.engine()
 		c.environment()
@@ -57,6 +58,9 @@ func Run(f Files, host Host) Report {
 			b.Check(c.r, c.cluster, c.report)
 		}
 		c.job()
+		if c.runsHere {
+			c.notApplied()
+		}
 		c.timeLimits()
 		c.hostPaths()
 		c.placeholders(c.r.File, c.r.Leaves())
@@ -79,6 +83,7 @@ type checker struct {
 	cluster  *recipes.Cluster
 	host     Host
 	severity map[string]recipes.Severity // by rule
+	runsHere bool
 	out      Report
 }
 

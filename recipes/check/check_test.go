@@ -112,7 +112,7 @@ func TestRules(t *testing.T) {
 			"/configs", 26,
 		},
 		{"placeholder", "/m/model", "/TODO/model", recipes.Error, "model.path", "unresolved placeholder", 2},
-		{"other benchmark", "type: agentperf", "type: sa-bench", recipes.Warning, "benchmark.type", "but not run", 22},
+		{"other benchmark", "type: agentperf", "type: sa-bench", recipes.Note, "benchmark.type", "but not run", 22},
 		{
 			"short limit", "dynamo:", "slurm: {time_limit: '01:00:00'}\ndynamo:", recipes.Warning, "slurm.time_limit", "6300 s",
 			19,

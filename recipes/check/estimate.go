@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // Estimate is the longest time that a run can take: the whole health window (the time limit for the
@@ -115,7 +116,7 @@ func (e *Estimate) TimeLimit() string {
 // EstimateRun estimates the longest time that a run can take, without its Limit. It
 // returns nil if an input is missing or invalid.
 func EstimateRun(r *recipes.Recipe, w *recipes.Workload) *Estimate {
-	if w == nil || len(r.Benchmark.Levels) == 0 || r.Benchmark.Type != "agentperf" {
+	if w == nil || len(r.Benchmark.Levels) == 0 || r.Benchmark.Type != schema.AgentPerf {
 		return nil
 	}
 	e := &Estimate{Nodes: r.Nodes(), BringUp: float64(r.HealthWindowSeconds()), Preflight: preflightSeconds}

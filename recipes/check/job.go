@@ -3,6 +3,8 @@ package check
 import (
 	"fmt"
 	"strings"
+
+	"github.com/agentperf/agentperf-tui/recipes"
 )
 
 // job checks fields that concern the job as a whole, and the cluster file.
@@ -12,9 +14,9 @@ func (c *checker) job() {
 		c.report("no-effect", "output.log_dir", "remove it; apply --output-dir sets the output directory",
 			"has no effect").Unset(true)
 	}
-	if r.Telemetry && r.Benchmark.Type != "sa-bench" {
+	if r.Telemetry && r.Schema == 1 && r.Benchmark.Type != "sa-bench" {
 		c.report("telemetry", "telemetry", "remove it",
-			"srtctl rejects it with %s: it works only with sa-bench", r.Benchmark.Type)
+			"srtctl of layout 1 rejects it with %s: it works only with sa-bench", r.Benchmark.Type).Severity = recipes.Warning
 	}
 	if c.cluster == nil {
 		return

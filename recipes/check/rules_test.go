@@ -14,6 +14,7 @@ import (
 // ruleCase is one change of the valid files that one rule reports.
 type ruleCase struct {
 	rule              string
+	v2                bool   // of recipeLayout2 instead of recipe
 	old, new          string // in the recipe
 	wold, wnew        string // in the workload
 	cluster           string
@@ -168,6 +169,60 @@ func ruleCases() []ruleCase {
 			rule: "observability", sev: w, path: "observability.enabled", want: "affect the measurement", value: "false",
 		}, "observability: {enabled: true}"),
 		add(ruleCase{rule: "telemetry", sev: w, path: "telemetry", want: "only with sa-bench"}, "telemetry: {enabled: true}"),
+		add(ruleCase{
+			rule: "not-applied", sev: n, path: "identity", want: "identity (it is not verified)",
+		}, "identity: {frameworks: {x: '1'}}"),
+		add(ruleCase{
+			rule: "not-applied", sev: w, path: "setup_script", want: "figures may differ from those of srtctl: setup_script (",
+		}, "setup_script: x.sh"),
+		{
+			rule: "placement", old: "  type: dynamo\n",
+			new: "  type: dynamo\n  dedicated_node: true\n  orchestrator_placement: last_decode\n",
+			sev: e, path: "frontend.dedicated_node", want: "requires frontend.orchestrator_placement head",
+		},
+		{
+			rule: "dynamo-source", old: "install: false", new: "install: false, hash: abc, wheel: '1.0'", sev: e,
+			path: "dynamo.wheel", want: "dynamo.hash and dynamo.wheel",
+		},
+		{
+			rule: "no-frontend", v2: true, old: "frontend: {", new: "frontend: {type: none, ", sev: e,
+			path: "roles.prefill.workers", want: "there are no prefill workers",
+		},
+		{
+			rule: "role-engine", v2: true, old: "prefill: {", new: "prefill: {engine: vllm, ", sev: e,
+			path: "roles.prefill.engine.type", want: "the role decode has no engine of its own",
+		},
+		{
+			rule: "sidecar", v2: true, old: "install: false", new: "install: false, sidecar: true", sev: e, path: "dynamo.sidecar",
+			want: "aggregated workers only",
+		},
+		{
+			rule: "worker-selection", v2: true, old: "frontend: {",
+			new: "frontend: {worker_selection: {a: 1}, env: {DYN_ROUTER_POLICY_CONFIG: x}, ", sev: e,
+			path: "frontend.worker_selection", want: "given beside the variable",
+		},
+		{
+			rule: "benchmark-fields", v2: true, old: "  concurrency: 1010\n", new: "  concurrency: 1010\n  num_shots: 5\n", sev: e,
+			path: "benchmark.num_shots", want: "agentperf does not read", value: "-",
+		},
+		add(ruleCase{
+			rule: "nsys-window", v2: true, sev: e, path: "observability.enabled", want: "warmup of agentperf",
+		}, "observability: {enabled: true}"),
+		add(ruleCase{
+			rule: "services", v2: true, sev: e, path: "services[0].command", want: "required by a generic service",
+		}, "services: [{name: x}]"),
+		add(ruleCase{
+			rule: "profiling", sev: e, path: "profiling.decode", want: "required by nsys",
+		}, "profiling: {type: nsys, prefill: {start_step: 1}}"),
+		{
+			rule: "frontend-engine", old: "type: dynamo\n  enable_multiple_frontends: false",
+			new: "type: trtllm_serve\n  enable_multiple_frontends: true", sev: e,
+			path: "frontend.enable_multiple_frontends", want: "single frontend",
+		},
+		{
+			rule: "engine-fields", old: "  type: trtllm\n", new: "  type: trtllm\n  numa_memory_bind: local\n", sev: e,
+			path: "backend.numa_memory_bind", want: "needs numa_cpu_bind",
+		},
 		{
 			rule: "gpu-type-case", old: "gb300", new: "GB300", sev: w, path: "resources.gpu_type", want: "not lower case",
 			value: "gb300",
@@ -248,12 +303,12 @@ func ruleCases() []ruleCase {
 			want: "read as false", value: "false",
 		},
 		{
-			rule: "foreign", old: "type: agentperf", new: "type: sa-bench\n  random_range_ratio: 0.8", sev: n,
-			path: "benchmark.random_range_ratio", want: "passed on unchanged",
+			rule: "foreign", old: "type: agentperf", new: "type: sa-bench\n  own_key: 0.8", sev: n,
+			path: "benchmark.own_key", want: "kept unchanged",
 		},
 		{
-			rule: "not-run-here", old: "type: agentperf", new: "type: sa-bench", sev: w, path: "benchmark.type",
-			want: "can be read but not run",
+			rule: "not-run-here", old: "type: agentperf", new: "type: sa-bench", sev: n, path: "benchmark.type",
+			want: "can be read but not run here: benchmark sa-bench",
 		},
 		{rule: "todo", old: "/m/model", new: "/TODO/model", sev: e, path: "model.path", want: "unresolved placeholder"},
 	}
@@ -279,6 +334,13 @@ func fakeHost() Host {
 			return io.NopCloser(strings.NewReader(text)), nil
 		},
 	}
+}
+
+func (c ruleCase) base() string {
+	if c.v2 {
+		return recipeLayout2
+	}
+	return recipe
 }
 
 func (c ruleCase) run(t *testing.T, base string) recipes.Diagnostics {
@@ -310,7 +372,7 @@ func TestEachRule(t *testing.T) {
 	for i, c := range ruleCases() {
 		t.Run(fmt.Sprintf("%d %s", i, c.rule), func(t *testing.T) {
 			t.Parallel()
-			found := c.run(t, recipe)
+			found := c.run(t, c.base())
 			at := slices.IndexFunc(found, func(d recipes.Diagnostic) bool {
 				return d.Rule == c.rule && d.Path == c.path && strings.Contains(d.Message, c.want)
 			})

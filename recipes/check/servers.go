@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
-	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 func (c *checker) engine() {
@@ -18,16 +17,11 @@ func (c *checker) engine() {
 	}
 	if r.Observability {
 		c.report("observability", "observability.enabled", "set it to false for measurements",
-			"debug logs and metrics affect the measurement").Set("false", false)
+			"not applied by plans of this program; with srtctl, debug logs and metrics affect the measurement").Set("false", false)
 	}
 	if r.Engine.PublishEvents {
 		c.report("observability", "backend.publish_events_and_metrics", "set it to false for measurements",
 			"publishing events reduces performance").Set("false", false)
-	}
-	if _, runs := c.Backends.For(r); !runs {
-		c.report("not-run-here", "backend.type", "",
-			"%s behind a %s frontend can be read but not run: this program runs only %s",
-			r.Engine.Type, r.Frontend.Type, c.Backends)
 	}
 	if strings.HasPrefix(r.ModelPath, "hf:") {
 		for _, role := range c.roles() {
@@ -71,14 +65,15 @@ func (c *checker) frontend() {
 			d.Unset(true)
 		}
 	}
-	if r.Frontend.Multiple && r.Benchmark.Type == "agentperf" && r.WorkerNodes() > 1 {
+	if r.Frontend.Multiple && c.runsHere && r.WorkerNodes() > 1 {
 		c.report("multiple-frontends", "frontend.enable_multiple_frontends", "set it to false",
-			"requests pass through nginx and several frontends: bodies are limited to 45 MB, and router state is split").
-			Set("false", false)
+			"not applied by plans of this program, which start one frontend; with srtctl, requests pass through nginx and "+
+				"several frontends: bodies are limited to 45 MB, and router state is split").Set("false", false)
 	}
-	if r.Dynamo.Install && r.Frontend.Type == schema.Dynamo {
+	if r.Dynamo.Install && c.runsHere {
 		c.report("dynamo-install", "dynamo.install", "set it to false for dynamo images",
-			"dynamo is installed in each container at startup, which needs internet access").Set("false", false)
+			"not applied by plans of this program: the image must contain dynamo; srtctl installs it in each container, "+
+				"which needs internet access").Set("false", false)
 	}
 }
 

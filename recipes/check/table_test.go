@@ -50,7 +50,7 @@ func TestEveryRuleHasCase(t *testing.T) {
 	}
 	for _, c := range ruleCases() {
 		tested[c.rule] = true
-		for _, d := range c.run(t, recipe) {
+		for _, d := range c.run(t, c.base()) {
 			if d.Rule != "" && !known[d.Rule] {
 				t.Errorf("rule %q is reported but not in the table", d.Rule)
 			}

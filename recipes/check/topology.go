@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/layout"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // topology checks nodes and workers of the roles. srtctl does not check them in its
@@ -14,6 +15,8 @@ func (c *checker) topology() {
 	invalid := func(msg, fix string) { c.report("topology", "resources", fix, "%s", msg) }
 	disagg, agg := r.Disaggregated(), r.Agg.Given
 	switch {
+	case r.Frontend.Type == schema.NoFrontend: // the loader refuses workers
+		return
 	case !disagg && !agg:
 		invalid("no workers: set prefill and decode, or agg", "set nodes and workers of these roles")
 	case disagg && agg:

@@ -74,7 +74,7 @@ func TestLayout(t *testing.T) {
 			"prefill: {nodes: 1, workers: 2, gpus: 4}, decode: {nodes: 1, workers: 1}", e, "decode worker 0 needs 4 GPUs",
 		},
 		{
-			"too large", "agg_nodes: 5000, agg_workers: 1", "agg: {nodes: 5000, workers: 1}", e, "at most 4096 worker nodes",
+			"too large", "agg_nodes: 5000, agg_workers: 1", "agg: {nodes: 5000, workers: 1}", e, "at most 4096 nodes",
 		},
 	} {
 		for version, text := range map[int]string{1: c.layout1, 2: c.layout2} {

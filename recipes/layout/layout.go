@@ -33,7 +33,7 @@ type TooLarge struct{ Nodes, Workers int }
 
 // Error describes the limit.
 func (e TooLarge) Error() string {
-	return fmt.Sprintf("at most %d worker nodes and %[1]d workers are supported, got %d nodes and %d workers",
+	return fmt.Sprintf("at most %d nodes and %[1]d workers are supported, got %d nodes and %d workers",
 		maxNodes, e.Nodes, e.Workers)
 }
 
@@ -64,10 +64,10 @@ func (e NoPlace) Found() string {
 // workers in this order. The error is a [TooLarge] or a [NoPlace].
 func New(r *recipes.Recipe) (Layout, error) {
 	front, back := reserved(r)
-	if n, w := r.WorkerNodes(), r.Prefill.Workers+r.Decode.Workers+r.Agg.Workers; n > maxNodes || w > maxNodes {
+	if n, w := r.WorkerNodes()+r.PoolNodes(), r.Prefill.Workers+r.Decode.Workers+r.Agg.Workers; n > maxNodes || w > maxNodes {
 		return Layout{}, TooLarge{n, w}
 	}
-	l := Layout{Nodes: r.WorkerNodes() + len(front) + len(back)}
+	l := Layout{Nodes: r.WorkerNodes() + r.PoolNodes() + len(front) + len(back)}
 	l.Head = len(front) // first worker node
 	l.Infra, l.Frontend, l.Client = -1, -1, -1
 	for i, role := range front {

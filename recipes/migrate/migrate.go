@@ -290,7 +290,7 @@ func (m *migration) moves(parent string, k entry) bool {
 
 // isUnused reports whether layout 2 rejects a field because agentperf does not use it.
 func (m *migration) isUnused(path string) bool {
-	return m.agentperf && slices.Contains(recipes.UnusedByAgentPerf(), path)
+	return m.agentperf && slices.Contains(recipes.UnreadBy(schema.AgentPerf), path)
 }
 
 // moveField moves an entry below the top level.

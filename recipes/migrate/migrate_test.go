@@ -138,7 +138,7 @@ func TestRecipeRefuses(t *testing.T) {
 				"resources: &r {prefill_nodes: 1}\nfrontend: *f\n",
 			"not valid YAML",
 		},
-		{"merge", head + "x: 1\n", "unknown field"},
+		{"merge", head + "x: 1\n", "unknown to this version"},
 		{"braces", "{name: x, model: {path: /m, container: c, precision: fp8}}\n", "braces"},
 		{"KV store", head + "backend: {type: sglang, mooncake_kv_store: {x: 1}}\n", "by hand"},
 	} {

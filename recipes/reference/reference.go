@@ -23,10 +23,11 @@ type Entry struct {
 	Layout2  string `json:"layout_2"`          // path in layout 2; the same as Layout1 in files without layouts
 	Type     string `json:"type"`              // as shown to users
 	Default  string `json:"default,omitempty"` // as YAML
-	Allowed  string `json:"allowed,omitempty"` // words, or a lower bound
+	Allowed  string `json:"allowed,omitempty"` // words, bounds or a format
 	Unit     string `json:"unit,omitempty"`
 	Doc      string `json:"doc"`
 	Pitfall  string `json:"gotcha,omitempty"`
+	Plan     string `json:"plan"` // what plans do with it, and why they do not apply it; empty: not a recipe or cluster file
 	Required bool   `json:"required"`
 	Nullable bool   `json:"nullable"`
 }
@@ -57,15 +58,24 @@ func files() []file {
 func describe(name string, f schema.Field) Entry {
 	e := Entry{
 		File: name, Path: f.V2, Layout1: f.V1, Layout2: f.V2, Type: string(f.Kind), Default: f.Default, Unit: f.Unit,
-		Doc: f.Doc, Pitfall: f.Pitfall, Required: f.Required, Nullable: f.Nullable, Allowed: strings.Join(f.Enum, ", "),
+		Doc: f.Doc, Pitfall: f.Pitfall, Required: f.Required, Nullable: f.Nullable, Allowed: f.Allowed(),
+	}
+	if name != "workload" {
+		e.Plan = planColumn(f)
 	}
 	if e.Path == "" {
 		e.Path = f.V1
 	}
-	if bound := f.Bound(); bound != "" {
-		e.Allowed = bound
-	}
 	return e
+}
+
+// planColumn describes what plans do with a field.
+func planColumn(f schema.Field) string {
+	use, reason := f.Use()
+	if reason == "" {
+		return string(use)
+	}
+	return string(use) + ": " + reason
 }
 
 // all returns all fields of all files, in the order in which a file is written.
@@ -180,6 +190,7 @@ func (e Entry) Text() string {
 		line("layout 1", orNone(e.Layout1))
 		line("layout 2", orNone(e.Layout2))
 	}
+	line("plan", e.Plan)
 	line("pitfall", e.Pitfall)
 	return b.String()
 }

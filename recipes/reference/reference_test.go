@@ -28,9 +28,11 @@ func markdown() string {
 			section = e.File
 			b.WriteString("## " + titles[section] + "\n\n")
 			if section == "recipe" {
-				b.WriteString("Paths are those of layout 2. The path in layout 1 is in brackets if it differs.\n\n")
+				b.WriteString("Paths are those of layout 2. The path in layout 1 is in brackets if it differs.\n" +
+					"Plans apply a field, or do not apply it and say why, or it does not concern them (not ours).\n\n")
 			}
-			b.WriteString("| field | type | default | allowed | meaning | pitfall |\n| --- | --- | --- | --- | --- | --- |\n")
+			b.WriteString("| field | type | default | allowed | meaning | in plans | pitfall |\n" +
+				"| --- | --- | --- | --- | --- | --- | --- |\n")
 		}
 		b.WriteString(row(e))
 		if e.File == "recipe" && e.Path == "lock" || e.Path == "results_dir" || e.Path == "docker_args" {
@@ -91,8 +93,8 @@ func row(e Entry) string {
 	case e.Nullable:
 		def = "null"
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", path, kind, def, e.Allowed,
-		strings.ReplaceAll(e.Doc, "<", "&lt;"), strings.ReplaceAll(e.Pitfall, "<", "&lt;"))
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s |\n", path, kind, def, e.Allowed,
+		strings.ReplaceAll(e.Doc, "<", "&lt;"), e.Plan, strings.ReplaceAll(e.Pitfall, "<", "&lt;"))
 }
 
 func TestReferenceIsUpToDate(t *testing.T) {
@@ -163,6 +165,7 @@ func TestText(t *testing.T) {
   allowed  ≥ 0
   layout 1 resources.decode_nodes
   layout 2 roles.decode.nodes
+  plan     applied
   pitfall  0 (layout 1) or colocate (layout 2) shares the prefill nodes: ` +
 		"set the GPUs per worker of both roles so that they fit\n"
 	if d := cmp.Diff(want, got); d != "" {

@@ -1,35 +1,42 @@
 package schema
 
+import "slices"
+
 // Engine is a serving engine that recipes may name, with the properties that srtctl checks
 // when it loads a recipe. Package backend defines how to run an engine.
 type Engine struct {
-	Name          string
-	HasRoleConfig bool // layout 1 has an engine configuration for each worker role
-	// AllFieldsKnown is true if the table has all fields of the engine, so that an unknown
-	// field is an error. Unknown fields of other engines are kept.
-	AllFieldsKnown      bool
-	HetJobs             bool   // supports heterogeneous jobs
-	OwnFrontend         string // the frontend that serves only this engine; empty: none
-	UnsupportedProfiler string // the profiler that does not work with the engine; empty: none
+	Name                string
+	HasRoleConfig       bool     // layout 1 has an engine configuration for each worker role
+	HetJobs             bool     // supports heterogeneous jobs
+	Sidecar             bool     // can run beside a sidecar of dynamo
+	UnsupportedProfiler string   // the profiler that does not work with the engine; empty: none
+	Frontends           []string // the frontends that serve only this engine
 }
 
 // TRTLLM is the name of TensorRT-LLM. Where layout 1 has a field per engine and layout 2 a single
 // one, the canonical path is that of TRTLLM.
 const TRTLLM = "trtllm"
 
-// Dynamo is the default frontend.
-const Dynamo = "dynamo"
-
-// DefaultEngine is the default engine.
-const DefaultEngine = "sglang"
+// Names of other engines, frontends and benchmarks.
+const (
+	DefaultEngine = "sglang"
+	Dynamo        = "dynamo" // the default frontend
+	NoFrontend    = "none"   // of jobs that consist of services
+	AgentPerf     = "agentperf"
+)
 
 // Engines returns the engines that recipes may name.
 func Engines() []Engine {
 	return []Engine{
-		{Name: TRTLLM, HasRoleConfig: true, AllFieldsKnown: true, OwnFrontend: "trtllm_serve", UnsupportedProfiler: "torch"},
-		{Name: DefaultEngine, HasRoleConfig: true, HetJobs: true},
-		{Name: "vllm", HasRoleConfig: true},
+		{
+			Name: TRTLLM, HasRoleConfig: true, Sidecar: true, UnsupportedProfiler: "torch", Frontends: []string{"trtllm_serve"},
+		},
+		{Name: DefaultEngine, HasRoleConfig: true, HetJobs: true, Sidecar: true, Frontends: []string{"sglang", "sglang-router"}},
+		{Name: "vllm", HasRoleConfig: true, Sidecar: true, Frontends: []string{"vllm", "vllm-router"}},
 		{Name: "mocker"},
+		{Name: "atom", Frontends: []string{"atomesh"}},
+		{Name: "tilert", Frontends: []string{"tilert-router"}},
+		{Name: "tokenspeed"},
 	}
 }
 
@@ -47,7 +54,7 @@ func FindEngine(name string) Engine {
 // the frontend serves several engines or is unknown.
 func EngineOfFrontend(frontend string) Engine {
 	for _, e := range Engines() {
-		if e.OwnFrontend != "" && e.OwnFrontend == frontend {
+		if slices.Contains(e.Frontends, frontend) {
 			return e
 		}
 	}

@@ -21,6 +21,7 @@ type row struct {
 	Field    `yaml:",inline"`
 	Path     string
 	Min      *float64
+	Max      *float64
 	Above    *float64
 	EachRole []row `yaml:"each_role"`
 	Of       []Role
@@ -36,8 +37,44 @@ func parseFields(data []byte) (map[string][]Field, error) {
 	all := map[string][]Field{}
 	for name, rows := range tables {
 		all[name] = expand(rows, "")
+		inherit(all[name])
 	}
 	return all, nil
+}
+
+// inherit gives the fields of a block what its row says about their readers and about plans, unless
+// they have such columns of their own.
+func inherit(fields []Field) {
+	for _, block := range fields {
+		if !block.Kind.IsBlock() {
+			continue
+		}
+		for i := range fields {
+			f := &fields[i]
+			if !f.isIn(block) {
+				continue
+			}
+			for _, of := range []struct{ to, from *[]string }{
+				{&f.Engines, &block.Engines}, {&f.Frontends, &block.Frontends}, {&f.Benchmarks, &block.Benchmarks},
+			} {
+				if *of.to == nil {
+					*of.to = *of.from
+				}
+			}
+			if f.NotApplied == "" && f.NotOurs == "" {
+				f.NotApplied, f.NotOurs, f.Figures, f.Rule = block.NotApplied, block.NotOurs, block.Figures, block.Rule
+			}
+		}
+	}
+}
+
+// isIn reports whether a field is in a block.
+func (f Field) isIn(block Field) bool {
+	in := func(path, parent string) bool {
+		rest, ok := strings.CutPrefix(path, parent)
+		return ok && parent != "" && (strings.HasPrefix(rest, ".") || strings.HasPrefix(rest, "[]."))
+	}
+	return in(f.V1, block.V1) || in(f.V2, block.V2)
 }
 
 // expand converts rows to fields. role is empty outside of each_role.
@@ -59,7 +96,7 @@ func expand(rows []row, role Role) []Field {
 			f.V1, f.V2 = r.Path, r.Path
 		}
 		if role != "" {
-			for _, text := range []*string{&f.V1, &f.V2, &f.Doc, &f.Pitfall} {
+			for _, text := range []*string{&f.V1, &f.V2, &f.Doc, &f.Pitfall, &f.Like} {
 				*text = names.Replace(*text)
 			}
 		}
@@ -68,6 +105,9 @@ func expand(rows []row, role Role) []Field {
 		}
 		if r.Above != nil {
 			f.Min, f.HasMin, f.MinExcluded = *r.Above, true, true
+		}
+		if r.Max != nil {
+			f.Max, f.HasMax = *r.Max, true
 		}
 		out = append(out, f)
 	}
@@ -140,7 +180,10 @@ func TestFieldsFile(t *testing.T) {
 // checkField reports properties of a field that contradict each other.
 func checkField(t *testing.T, name string, f Field) {
 	t.Helper()
-	kinds := []Kind{Str, Int, Float, Bool, BoolOrStr, NodeCount, StrMap, FreeMap, StrList, Levels, IntList, Opaque}
+	kinds := []Kind{
+		Str, Int, Float, Bool, BoolOrStr, BoolOrMap, IntOrStr, NodeCount, StrMap, ListMap, FreeMap, StrList, Levels, IntList,
+		FloatsOrStr, Opaque, Block, WordOrBlock, BlockList, BlockOrList,
+	}
 	if !slices.Contains(kinds, f.Kind) {
 		t.Errorf("%s: unknown kind %q", name, f.Kind)
 	}

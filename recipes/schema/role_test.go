@@ -89,7 +89,8 @@ func TestRolePaths(t *testing.T) {
 
 func TestEngines(t *testing.T) {
 	t.Parallel()
-	if f, _ := Recipe(1).Field("backend.type"); !slices.Equal(f.Enum, []string{"trtllm", "sglang", "vllm", "mocker"}) ||
+	if f, _ := Recipe(1).Field("backend.type"); !slices.Equal(f.Enum, strings.Split(
+		"trtllm sglang vllm mocker atom tilert tokenspeed", " ")) ||
 		f.Default != "sglang" {
 		t.Errorf("backend.type %+v", f)
 	}

@@ -5,79 +5,12 @@
 package schema
 
 import (
-	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 )
-
-// Kind is the type of a field's value.
-type Kind string
-
-// The kinds, as shown to users.
-const (
-	Str       Kind = "string"
-	Int       Kind = "int" // whole number
-	Float     Kind = "float"
-	Bool      Kind = "bool"
-	BoolOrStr Kind = "bool or word"    // bool, or one of the field's allowed words
-	NodeCount Kind = "int or colocate" // decode only
-	StrMap    Kind = "map of strings"  // environment variables, options
-	FreeMap   Kind = "map"             // passed on without validation: engine config, frontend flags
-	StrList   Kind = "list of strings"
-	Levels    Kind = `list of ints or "64x1010"` // concurrency levels
-	IntList   Kind = "list of ints"
-	Opaque    Kind = "any" // passed on without validation
-)
-
-// Field is one row of the table.
-type Field struct {
-	// V1 and V2 are the dotted paths in layouts 1 and 2; empty if the layout does not
-	// have the field. The canonical path is V1 or, if that is empty, V2: see [Field.Name].
-	V1, V2      string
-	Kind        Kind
-	Required    bool
-	Nullable    bool
-	Default     string   // as YAML text; empty: none
-	Enum        []string // allowed words; nil: any
-	Min         float64  `yaml:"-"` // smallest number allowed, if HasMin
-	HasMin      bool     `yaml:"-"`
-	MinExcluded bool     `yaml:"-"` // Min itself is not allowed
-	Unit        string
-	Doc         string // meaning; never empty
-	Pitfall     string // what goes wrong with it; empty: none known
-}
-
-// PortedWorkloadKeys is the number of workload keys that a port writes: the first ones of the table.
-const PortedWorkloadKeys = 19
-
-// Name returns the canonical path of the field.
-func (f Field) Name() string {
-	if f.V1 != "" {
-		return f.V1
-	}
-	return f.V2
-}
-
-// Path returns the field's path in layout 1 or 2; empty if the layout does not have it.
-func (f Field) Path(version int) string {
-	if version == 2 {
-		return f.V2
-	}
-	return f.V1
-}
-
-// Bound formats the lower bound of a number as ≥ 1 or > 0; empty if there is none.
-func (f Field) Bound() string {
-	switch {
-	case !f.HasMin:
-		return ""
-	case f.MinExcluded:
-		return fmt.Sprintf("> %g", f.Min)
-	}
-	return fmt.Sprintf("≥ %g", f.Min)
-}
 
 // Table is a list of fields, with a tree of their paths in one layout.
 type Table struct {
@@ -104,7 +37,17 @@ func (n *Node) Keys() []string {
 	return keys
 }
 
-func newTable(fields []Field, version int) *Table {
+// Without returns a node without one of its keys.
+func (n *Node) Without(key string) *Node {
+	c := *n
+	c.Children = maps.Clone(n.Children)
+	delete(c.Children, key)
+	return &c
+}
+
+// newTable returns the table of a layout. other is the table in which blocks that are like one
+// of a recipe look for it; nil: there are none.
+func newTable(fields []Field, version int, other *Table) *Table {
 	t := &Table{fields: fields, root: &Node{Children: map[string]*Node{}}, byName: map[string]int{}, version: version}
 	for i := range fields {
 		t.byName[fields[i].Name()] = i
@@ -114,6 +57,7 @@ func newTable(fields []Field, version int) *Table {
 		}
 		n := t.root
 		for key := range strings.SplitSeq(path, ".") {
+			key = strings.TrimSuffix(key, "[]")
 			next := n.Children[key]
 			if next == nil {
 				next = &Node{Children: map[string]*Node{}}
@@ -122,6 +66,19 @@ func newTable(fields []Field, version int) *Table {
 			n = next
 		}
 		n.Field = &fields[i]
+	}
+	for i := range fields {
+		f := &fields[i]
+		if f.Like == "" || f.Path(version) == "" {
+			continue
+		}
+		like := t.Lookup(f.Like)
+		if rest, ok := strings.CutPrefix(f.Like, "recipe."); ok && other != nil {
+			like = other.Lookup(rest)
+		}
+		if like != nil {
+			t.Lookup(f.Path(version)).Children = like.Children
+		}
 	}
 	return t
 }
@@ -143,10 +100,10 @@ func (t *Table) Field(name string) (Field, bool) {
 
 // The tables are built once, on first use.
 var (
-	recipe1  = sync.OnceValue(func() *Table { return newTable(fields()["recipe"], 1) })
-	recipe2  = sync.OnceValue(func() *Table { return newTable(fields()["recipe"], 2) })
-	workload = sync.OnceValue(func() *Table { return newTable(fields()["workload"], 1) })
-	cluster  = sync.OnceValue(func() *Table { return newTable(fields()["cluster"], 1) })
+	recipe1  = sync.OnceValue(func() *Table { return newTable(fields()["recipe"], 1, nil) })
+	recipe2  = sync.OnceValue(func() *Table { return newTable(fields()["recipe"], 2, nil) })
+	workload = sync.OnceValue(func() *Table { return newTable(fields()["workload"], 1, nil) })
+	cluster  = sync.OnceValue(func() *Table { return newTable(fields()["cluster"], 1, recipe2()) })
 )
 
 // Recipe returns the table for a recipe layout, 1 or 2.
@@ -163,15 +120,14 @@ func Workload() *Table { return workload() }
 // Cluster returns the table for the cluster file, srtslurm.yaml.
 func Cluster() *Table { return cluster() }
 
-// Lookup returns the node at a path of this layout, or nil if there is none. A path
-// below a field, such as environment.UCX_TLS, leads to the node of the field. The empty
-// path is the root.
+// Lookup returns the node at a path of this layout, or nil if there is none. A path below a field
+// that is not a block, such as environment.UCX_TLS, leads to the node of the field. Indices of
+// lists, as in services[0].name or services[].name, are ignored. The empty path is the root.
 func (t *Table) Lookup(path string) *Node {
 	n := t.root
 	for path != "" {
 		if f := n.Field; f != nil && len(n.Children) == 0 {
-			if f.Kind == StrMap || f.Kind == FreeMap || f.Kind == Opaque || f.Kind == StrList || f.Kind == IntList ||
-				f.Kind == Levels {
+			if f.Kind.hasContent() {
 				return n
 			}
 			return nil
@@ -183,9 +139,23 @@ func (t *Table) Lookup(path string) *Node {
 		if n = n.Children[key]; n == nil {
 			return nil
 		}
-		path = strings.TrimPrefix(path[len(key):], ".")
+		path = path[len(key):]
+		if n.Field != nil && n.Field.Kind.isList() && strings.HasPrefix(path, "[") {
+			_, path, _ = strings.Cut(path, "]")
+		}
+		path = strings.TrimPrefix(path, ".")
 	}
 	return n
+}
+
+// InBlock reports whether a path is in a block that has a row of its own, and so can be absent.
+func (t *Table) InBlock(path string) bool {
+	for parent := range PathAndParents(path) {
+		if n := t.Lookup(parent); parent != path && n != nil && n.Field != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // FieldsUnder returns the fields at and below a path of this layout, in the order in
@@ -193,7 +163,8 @@ func (t *Table) Lookup(path string) *Node {
 func (t *Table) FieldsUnder(path string) []Field {
 	var out []Field
 	for _, f := range t.fields {
-		if p := f.Path(t.version); p != "" && (path == "" || p == path || strings.HasPrefix(p, path+".")) {
+		if p := f.Path(t.version); p != "" &&
+			(path == "" || p == path || strings.HasPrefix(p, path+".") || strings.HasPrefix(p, path+"[]")) {
 			out = append(out, f)
 		}
 	}
@@ -220,6 +191,29 @@ func PathAndParents(path string) iter.Seq[string] {
 			path = path[:max(strings.LastIndexByte(path, '.'), 0)]
 		}
 	}
+}
+
+// OneEdit returns the known word from which a word differs by one edit: a letter more, less or
+// different, two letters exchanged, or the letter case. It is empty if there is none.
+func OneEdit(word string, known []string) string {
+	for _, k := range known {
+		a, b := strings.ToLower(word), strings.ToLower(k)
+		if distance(a, b) <= 1 || len(a) == len(b) && exchanged(a, b) {
+			return k
+		}
+	}
+	return ""
+}
+
+// exchanged reports whether two different words of the same length differ by two neighboring
+// letters.
+func exchanged(a, b string) bool {
+	for i := range len(a) - 1 {
+		if a[i] != b[i] {
+			return a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+		}
+	}
+	return false
 }
 
 // Nearest returns the known key with the smallest edit distance to key; empty if none is

@@ -21,7 +21,7 @@ func TestCandidates(t *testing.T) {
 		{"keys of a mapping", "model:\n  p|\n", false, "path precision"},
 		{"all keys of a mapping", "model:\n  path: x\n  |\n", true, "container precision stage_dir"},
 		{"keys of a nested mapping", "roles:\n  prefill:\n    # why\n\n    wo|\n", false, "workers"},
-		{"all values of an enum", "engine:\n  type: |\n", true, "trtllm sglang vllm mocker"},
+		{"all values of an enum", "engine:\n  type: |\n", true, "trtllm sglang vllm mocker atom tilert tokenspeed"},
 		{"the beginning of a value", "engine:\n  type: tr|\n", false, "trtllm"},
 		{"true or false", "observability:\n  enabled: f|\n", false, "false"},
 		{"keys that the table does not describe", "environment:\n  F|\n", true, ""},
