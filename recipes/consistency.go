@@ -131,7 +131,8 @@ func (l *loadRules) frontend() {
 	}
 	switch {
 	case r.Engine.Type != required.Name:
-		l.refuse("frontend-engine", "frontend.type", "", "%s requires the engine %s, got %s", kind, required.Name, r.Engine.Type)
+		l.refuse("frontend-engine", "frontend.type", "", "%s requires the engine %s, got %s",
+			kind, required.Name, r.Engine.Type)
 	case kind == "trtllm_serve" || kind == required.Name: // without a router in between
 		if r.Frontend.Multiple {
 			l.refuse("frontend-engine", "frontend.enable_multiple_frontends", "set it to false",
@@ -139,7 +140,8 @@ func (l *loadRules) frontend() {
 			return
 		}
 		if kind == required.Name && r.Disaggregated() {
-			l.refuse("frontend-engine", "frontend.type", "use agg, or another frontend", "%s serves aggregated workers only", kind)
+			l.refuse("frontend-engine", "frontend.type", "use agg, or another frontend",
+				"%s serves aggregated workers only", kind)
 			return
 		}
 		workers()
@@ -164,7 +166,8 @@ func (l *loadRules) noFrontend() {
 		}
 	}
 	if len(r.Services) == 0 {
-		l.refuse("no-frontend", "frontend.type", "add services, or use a frontend", "without a frontend and services the job is empty")
+		l.refuse("no-frontend", "frontend.type", "add services, or use a frontend",
+			"without a frontend and services the job is empty")
 	}
 }
 
@@ -320,7 +323,8 @@ func (l *loadRules) sidecar() {
 	case l.str("backend.dp_launch_mode") != "per_node":
 		fail("backend.dp_launch_mode", "write per_node", "sidecars require per_node")
 	case engine.Name == schema.TRTLLM && r.Disaggregated():
-		fail(top, "use agg workers, or remove it", "sidecars of trtllm serve aggregated workers only; srtctl refuses it at the launch")
+		fail(top, "use agg workers, or remove it",
+			"sidecars of trtllm serve aggregated workers only; srtctl refuses it at the launch")
 	}
 }
 

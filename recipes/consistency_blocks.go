@@ -35,15 +35,22 @@ func (l *loadRules) dynamoSource() {
 	if l.has("dynamo.cargo_patches") && !slices.Contains(given, git) {
 		fail("dynamo.cargo_patches", "add "+l.r.Position(git).Path, "cargo patches require a revision of dynamo")
 	}
-	if l.r.Schema != 2 || !l.has("dynamo.source") {
-		return
+	if l.r.Schema == 2 && l.has("dynamo.source") {
+		l.dynamoRevision(slices.Contains(given, git), len(given) > 0)
 	}
+}
+
+// dynamoRevision checks the source block of layout 2. fromGit is true if it names a repository or a
+// revision, and given if it names any source.
+func (l *loadRules) dynamoRevision(fromGit, given bool) {
+	fail := func(name, fix, format string, args ...any) { l.refuse("dynamo-source", name, fix, format, args...) }
+	const git = "dynamo.hash"
 	switch {
-	case len(given) == 0 && len(l.byName["dynamo.source"].node.Content) == 0:
+	case !given && len(l.byName["dynamo.source"].node.Content) == 0:
 		fail("dynamo.source", "name one source, or remove it", "no source: expected one of git with rev, pypi and wheel")
 	case l.has("dynamo.source.git") && !l.has(git):
 		fail("dynamo.source.git", "add rev: a commit or a tag", "a repository without a revision")
-	case l.has("dynamo.source.sha") && !slices.Contains(given, git):
+	case l.has("dynamo.source.sha") && !fromGit:
 		fail("dynamo.source.sha", "remove it", "a commit without a revision")
 	}
 	if rev := l.str(git); slices.Contains([]string{"main", "master", "HEAD"}, strings.TrimPrefix(rev, "refs/heads/")) {
@@ -102,8 +109,8 @@ func (l *loadRules) phase(name string, role Role) {
 		n         int
 	}{{"worker_index", "workers", role.Workers}, {"worker_rank", "ranks", l.r.GPUsPerWorker(role)}} {
 		if i := l.int(name + "." + bound.key); i >= bound.n {
-			l.refuse("profiling", name+"."+bound.key, "use a smaller number", "%d, but there are %d %s, counted from 0", i, bound.n,
-				bound.what)
+			l.refuse("profiling", name+"."+bound.key, "use a smaller number",
+				"%d, but there are %d %s, counted from 0", i, bound.n, bound.what)
 		}
 	}
 }
@@ -143,7 +150,8 @@ func (l *loadRules) observability() {
 		l.str("observability.nsys.capture_window") == "measured_workload" && l.str("profiling.type") == "none" &&
 		!slices.Contains(nsysBenchmarks, l.r.Benchmark.Type) {
 		l.refuse("nsys-window", "observability.enabled",
-			"set observability.nsys.enabled: false, or observability.nsys.capture_window: including_startup, or a profiling.type",
+			"set observability.nsys.enabled: false, or observability.nsys.capture_window: including_startup, "+
+				"or a profiling.type",
 			"nsys would profile the measured workload, which srtctl can't tell from the warmup of %s", l.r.Benchmark.Type)
 	}
 }

@@ -113,8 +113,8 @@ func (l *loadRules) serviceCommand(s Service) {
 
 func (l *loadRules) servicePlacement(s Service, owners map[string]bool) {
 	if s.Node == "dedicated" && !slices.Contains(singletons, s.Type) {
-		l.service(s, ".placement.node", "use another node", "dedicated is only for %s, got %s", strings.Join(singletons, ", "),
-			s.Type)
+		l.service(s, ".placement.node", "use another node", "dedicated is only for %s, got %s",
+			strings.Join(singletons, ", "), s.Type)
 	}
 	if s.Nodes > 0 && l.has(s.Path+".placement.node") && s.Node != "workers" {
 		l.service(s, ".placement.node", "write workers, or remove it", "a service with a pool runs on its own nodes, got %s",
@@ -142,7 +142,8 @@ func (l *loadRules) serviceReadiness(s Service) {
 	case len(probes) == 0 && len(l.byName[path].node.Content) == 0:
 		l.service(s, ".readiness", "add one of port, tcp, http and log", "no probe")
 	case perWorker && len(probes) == 1 && probes[0] != "log":
-		l.service(s, ".readiness", "use log", "one process per worker has no port of its own: only log can tell when it is ready")
+		l.service(s, ".readiness", "use log",
+			"one process per worker has no port of its own: only log can tell when it is ready")
 	}
 }
 
@@ -171,8 +172,8 @@ func (l *loadRules) infraTogether() {
 	}
 	for _, s := range declared {
 		if s.Node != "dedicated" && slices.ContainsFunc(declared, func(o Service) bool { return o.Node == "dedicated" }) {
-			l.service(s, ".placement.node", "place both on a dedicated node, or neither", "etcd and nats need the same node, got %s",
-				s.Node)
+			l.service(s, ".placement.node", "place both on a dedicated node, or neither",
+				"etcd and nats need the same node, got %s", s.Node)
 		}
 	}
 }

@@ -38,30 +38,34 @@ benchmark: {type: agentperf, concurrency: 8, agentperf_client_dir: /ap/c, agentp
 extra_mount: ["/s/ap:/ap"]
 `
 
-// companions are the fields that a field needs to be valid or to have an effect, as path and YAML value
-// by layout 2 path, or layout 1 path for a field that only layout 1 has. "-" removes a field.
+// Companions that several fields need: aggregated workers, dedicated nodes, a profiler.
+var (
+	aggregated = []string{"roles.prefill", "-", "roles.decode", "-", "roles.agg", "{nodes: 1, workers: 1}"}
+	dedicated  = []string{"benchmark.placement.node", "dedicated", "frontend.placement.node", "dedicated"}
+	timed      = []string{"profiling.type", "nsys-time", "profiling.delay_secs", "1", "profiling.duration_secs", "1"}
+)
+
+// companions are the fields that the fields with a prefix need to be valid or to have an effect, as paths
+// of layout 2 and YAML values. "-" removes a field.
 var companions = map[string][]string{
-	"roles.agg.":                               {"roles.prefill", "-", "roles.decode", "-", "roles.agg", "{nodes: 1, workers: 1}"},
-	"resources.spread_workers":                 {"roles.prefill", "{nodes: 2, workers: 2, gpus: 2}"},
-	"benchmark.colocate_with_frontend":         {"benchmark.placement.node", "dedicated", "frontend.placement.node", "dedicated"},
+	"benchmark.colocate_with_frontend":         dedicated,
 	"benchmark.concurrencies":                  {"benchmark.concurrency", "-", "benchmark.concurrencies", "[4]"},
+	"dynamo.sidecar":                           aggregated,
 	"dynamo.source.git":                        {"dynamo.source.rev", "v1"},
-	"dynamo.source.sha":                        {"dynamo.source.rev", "v1"},
 	"dynamo.source.patches":                    {"dynamo.source.rev", "v1"},
-	"dynamo.source.top_of_tree":                {"dynamo.source", "-"},
-	"dynamo.sidecar":                           {"roles.prefill", "-", "roles.decode", "-", "roles.agg", "{nodes: 1, workers: 1}"},
+	"dynamo.source.sha":                        {"dynamo.source.rev", "v1"},
 	"observability.enabled":                    {"observability.nsys.enabled", "false"},
-	"observability.nsys.":                      {"observability.enabled", "true", "profiling.type", "nsys-time", "profiling.delay_secs", "1", "profiling.duration_secs", "1"},
-	"telemetry.":                               {"telemetry.enabled", "true"},
-	"telemetry.cpu_power.":                     {"telemetry.cpu_power.enabled", "true"},
-	"telemetry.collector_join_timeout_seconds": {"telemetry.request_timeout_seconds", "0.01"},
-	"profiling.":                               {"profiling.type", "nsys-time", "profiling.delay_secs", "1", "profiling.duration_secs", "1"},
+	"observability.nsys.":                      append([]string{"observability.enabled", "true"}, timed...),
+	"profiling.":                               timed,
 	"reporting.ai_analysis.":                   {"reporting.ai_analysis.enabled", "true"},
+	"resources.spread_workers":                 {"roles.prefill", "{nodes: 2, workers: 2, gpus: 2}"},
+	"roles.agg.":                               aggregated,
 	"services[].":                              {"services", "[{name: nats, type: nats}]"},
-	"services[].command":                       {"services", "[{name: n, type: nats}]"},
 	"services[].external":                      {"services", "[{name: etcd, type: etcd}]"},
-	"services[].source.":                       {"services", "[{name: n, type: nats}]"},
 	"services[].type":                          {"services", "[{name: n, command: [x]}]"},
+	"telemetry.":                               {"telemetry.enabled", "true"},
+	"telemetry.collector_join_timeout_seconds": {"telemetry.request_timeout_seconds", "0.01"},
+	"telemetry.cpu_power.":                     {"telemetry.cpu_power.enabled", "true"},
 }
 
 // structural are the fields that the walk does not set alone, with the reason.
@@ -209,8 +213,8 @@ func exampleOf(f schema.Field) string {
 		number++
 	}
 	text := map[schema.Format]string{
-		"": "other", schema.NotBlank: "other", schema.AbsolutePath: "/other", schema.SubPath: "other", schema.Pattern: "other",
-		schema.VariableName: "OTHER", schema.CommitID: "abcdef0",
+		"": "other", schema.NotBlank: "other", schema.AbsolutePath: "/other", schema.SubPath: "other",
+		schema.Pattern: "other", schema.VariableName: "OTHER", schema.CommitID: "abcdef0",
 	}[f.Format]
 	switch f.Kind {
 	case schema.Bool:
@@ -282,10 +286,10 @@ func (d *document) apply(t *testing.T, version int, pairs []string) {
 				continue // layout 1 does not have it
 			}
 			if path = n.Field.V1; text == "dedicated" {
-				path = map[string]string{
-					"benchmark.client_placement": "benchmark.client_dedicated_node", "frontend.orchestrator_placement": "frontend.dedicated_node",
-				}[path]
-				text = "true"
+				path, text = map[string]string{
+					"benchmark.client_placement":      "benchmark.client_dedicated_node",
+					"frontend.orchestrator_placement": "frontend.dedicated_node",
+				}[path], "true"
 			}
 		}
 		d.set(t, path, text)

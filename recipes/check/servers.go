@@ -17,7 +17,8 @@ func (c *checker) engine() {
 	}
 	if r.Observability {
 		c.report("observability", "observability.enabled", "set it to false for measurements",
-			"not applied by plans of this program; with srtctl, debug logs and metrics affect the measurement").Set("false", false)
+			"not applied by plans of this program; with srtctl, debug logs and metrics affect the measurement").
+			Set("false", false)
 	}
 	if r.Engine.PublishEvents {
 		c.report("observability", "backend.publish_events_and_metrics", "set it to false for measurements",

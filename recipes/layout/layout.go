@@ -64,10 +64,11 @@ func (e NoPlace) Found() string {
 // workers in this order. The error is a [TooLarge] or a [NoPlace].
 func New(r *recipes.Recipe) (Layout, error) {
 	front, back := reserved(r)
-	if n, w := r.WorkerNodes()+r.PoolNodes(), r.Prefill.Workers+r.Decode.Workers+r.Agg.Workers; n > maxNodes || w > maxNodes {
+	n, w := r.WorkerNodes()+r.PoolNodes(), r.Prefill.Workers+r.Decode.Workers+r.Agg.Workers
+	if n > maxNodes || w > maxNodes {
 		return Layout{}, TooLarge{n, w}
 	}
-	l := Layout{Nodes: r.WorkerNodes() + r.PoolNodes() + len(front) + len(back)}
+	l := Layout{Nodes: n + len(front) + len(back)}
 	l.Head = len(front) // first worker node
 	l.Infra, l.Frontend, l.Client = -1, -1, -1
 	for i, role := range front {

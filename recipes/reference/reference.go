@@ -27,7 +27,7 @@ type Entry struct {
 	Unit     string `json:"unit,omitempty"`
 	Doc      string `json:"doc"`
 	Pitfall  string `json:"gotcha,omitempty"`
-	Plan     string `json:"plan"` // what plans do with it, and why they do not apply it; empty: not a recipe or cluster file
+	Plan     string `json:"plan"` // what plans do with it, and why they do not apply it; empty for workloads
 	Required bool   `json:"required"`
 	Nullable bool   `json:"nullable"`
 }

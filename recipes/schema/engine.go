@@ -31,7 +31,10 @@ func Engines() []Engine {
 		{
 			Name: TRTLLM, HasRoleConfig: true, Sidecar: true, UnsupportedProfiler: "torch", Frontends: []string{"trtllm_serve"},
 		},
-		{Name: DefaultEngine, HasRoleConfig: true, HetJobs: true, Sidecar: true, Frontends: []string{"sglang", "sglang-router"}},
+		{
+			Name: DefaultEngine, HasRoleConfig: true, HetJobs: true, Sidecar: true,
+			Frontends: []string{"sglang", "sglang-router"},
+		},
 		{Name: "vllm", HasRoleConfig: true, Sidecar: true, Frontends: []string{"vllm", "vllm-router"}},
 		{Name: "mocker"},
 		{Name: "atom", Frontends: []string{"atomesh"}},

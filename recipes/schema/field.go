@@ -46,8 +46,8 @@ func (k Kind) isList() bool { return k == BlockList || k == BlockOrList }
 
 // hasContent reports whether values of the kind have keys or entries that the table does not list.
 func (k Kind) hasContent() bool {
-	return slices.Contains([]Kind{StrMap, ListMap, FreeMap, BoolOrMap, Opaque, StrList, IntList, Levels, FloatsOrStr}, k) ||
-		k.IsBlock()
+	return k.IsBlock() ||
+		slices.Contains([]Kind{StrMap, ListMap, FreeMap, BoolOrMap, Opaque, StrList, IntList, Levels, FloatsOrStr}, k)
 }
 
 // Format is a restriction of a text, or of each entry of a list of texts.
