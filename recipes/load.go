@@ -247,13 +247,16 @@ func (v *values) env(name string) Env {
 func (v *values) flags(name string) []Flag {
 	var out []Flag
 	for _, kv := range pairs(v.byName[name].node) {
-		n := resolveAlias(kv[1])
+		text, isString := pythonString(kv[1])
+		if !isString {
+			text = PythonText(kv[1])
+		}
 		switch {
-		case isNull(n) || n.Tag == "!!bool" && !strings.EqualFold(n.Value, "true"):
-		case n.Tag == "!!bool":
+		case !isString && (text == "None" || text == "False"):
+		case !isString && text == "True":
 			out = append(out, Flag{Name: kv[0].Value, NoValue: true})
 		default:
-			out = append(out, Flag{Name: kv[0].Value, Value: n.Value})
+			out = append(out, Flag{Name: kv[0].Value, Value: text})
 		}
 	}
 	return out

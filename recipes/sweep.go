@@ -79,11 +79,11 @@ func (e *expander) parseSweep(n *yaml.Node) (all []sweepParameter, total int, ok
 // nameLabel formats a value for the name of a recipe.
 func nameLabel(n *yaml.Node) string {
 	if n.Kind != yaml.SequenceNode {
-		return n.Value
+		return PythonText(n)
 	}
 	parts := make([]string, 0, len(n.Content))
 	for _, c := range n.Content {
-		parts = append(parts, resolveAlias(c).Value)
+		parts = append(parts, PythonText(c))
 	}
 	return strings.Join(parts, "x")
 }
@@ -130,8 +130,8 @@ func (s substitution) apply(n *yaml.Node, depth int) *yaml.Node {
 			}
 		}
 		c.Value = placeholder.ReplaceAllStringFunc(n.Value, func(m string) string {
-			if v, ok := s.values[m[1:len(m)-1]]; ok && v.Kind == yaml.ScalarNode {
-				return v.Value
+			if v, ok := s.values[m[1:len(m)-1]]; ok {
+				return PythonText(v)
 			}
 			return m
 		})

@@ -211,6 +211,9 @@ func checkBounds(n *yaml.Node, f schema.Field) string {
 	if n.Kind == yaml.ScalarNode && inRange(n, f) {
 		return ""
 	}
+	if r, ok := parseNumber(n); ok && r.IsInt() && !r.Num().IsInt64() && f.Kind != schema.Float {
+		return fmt.Sprintf("%s is out of range; expected %s of at most %d", n.Value, kindWithBound(f), int64(math.MaxInt64))
+	}
 	return fmt.Sprintf("expected %s, got %s", kindWithBound(f), describe(n))
 }
 
@@ -244,7 +247,10 @@ func parseNumber(n *yaml.Node) (*big.Rat, bool) {
 	}
 	text := strings.ReplaceAll(n.Value, "_", "")
 	if n.Tag == "!!int" {
-		var i int64
+		if i, ok := new(big.Int).SetString(text, 0); ok {
+			return new(big.Rat).SetInt(i), true
+		}
+		var i int64 // in a notation that only YAML has
 		if err := n.Decode(&i); err != nil {
 			return nil, false
 		}

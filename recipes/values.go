@@ -323,6 +323,8 @@ func (v *values) readStringMap(n *yaml.Node, name string, at Position) {
 		switch {
 		case val.Kind != yaml.ScalarNode:
 			v.add(Error, position, path, message, "").Rule = "string-map"
+		case isNull(val): // neither the text ~ nor an empty one is its meaning
+			v.add(Error, position, path, "must be a string, got null", `write "", or remove the line`).Rule = "string-map"
 		case differs:
 			v.reportUnquoted(val, s, position)
 		case val.Tag != "!!str":

@@ -123,6 +123,10 @@ func yaml11Reading(n *yaml.Node) (s Scalar, differs bool) {
 		return Scalar{}, false
 	}
 	s = ResolveYAML11(n.Value)
+	if s.Tag == "!!int" && n.ShortTag() == "!!float" { // yaml.v3 reads large whole numbers so
+		whole, ok := new(big.Int).SetString(strings.ReplaceAll(n.Value, "_", ""), 10)
+		return s, !ok || whole.String() != s.Value
+	}
 	if s.Tag != n.ShortTag() {
 		return s, true
 	}
