@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // sweepParameter is one parameter of a sweep with its values.
@@ -141,6 +143,23 @@ func (s substitution) apply(n *yaml.Node, depth int) *yaml.Node {
 		}
 	}
 	return &c
+}
+
+// SweptText returns the leaves of engine configurations in which a sweep writes a value other than a
+// string as text.
+func (r *Recipe) SweptText() []Leaf {
+	if len(r.doc.swept) == 0 {
+		return nil
+	}
+	configs := "backend." + schema.TRTLLM + "_config." // of all engines: see [Recipe.Leaves]
+	var out []Leaf
+	for _, l := range r.Leaves() {
+		swept := l.node != nil && r.doc.swept[l.node] && l.node.Kind == yaml.ScalarNode
+		if swept && ResolveYAML11(l.node.Value).Tag != "!!str" && strings.HasPrefix(l.Canonical, configs) {
+			out = append(out, l)
+		}
+	}
+	return out
 }
 
 // KeepSweeps removes the suggested changes of values that come from a sweep: a change would replace

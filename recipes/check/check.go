@@ -49,6 +49,7 @@ func Run(f Files, host Host) Report {
 		c.notRunHere()
 		c.topology()
 		c.engine()
+		c.sweep()
 		c.environment()
 		c.frontend()
 		c.infra()

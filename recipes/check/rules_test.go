@@ -40,6 +40,11 @@ func ruleCases() []ruleCase {
 			rule: "env-placeholder", old: "backend:\n", new: "backend:\n  prefill_environment: {A: 'n{node_id}'}\n", sev: w,
 			path: "backend.prefill_environment.A", want: "are not replaced",
 		},
+		{
+			rule: "sweep-text", old: "    decode: {tensor_parallel_size: 32}\n",
+			new: "    decode: {tensor_parallel_size: 32, max_batch_size: '{b}'}\nsweep: {b: [8]}\n", sev: n,
+			path: "backend.trtllm_config.decode.max_batch_size", want: `as srtctl inserts them: "8"`,
+		},
 		add(ruleCase{
 			rule: "srun-options", sev: w, path: "srun_options", want: "client's step only",
 		}, "srun_options: {mpi: pmix}"),

@@ -8,6 +8,23 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 )
 
+// sweep notes values of engine configurations that come from a sweep.
+func (c *checker) sweep() {
+	swept := c.r.SweptText()
+	if len(swept) == 0 {
+		return
+	}
+	texts := make([]string, 0, len(swept))
+	for _, l := range swept {
+		texts = append(texts, l.Value)
+	}
+	at := swept[0].Position
+	c.add("sweep-text", recipes.Diagnostic{
+		File: c.r.File, Line: at.Line, Column: at.Column, Path: at.Path, Severity: c.severity["sweep-text"],
+		Message: "the engine gets values of the sweep as text, as srtctl inserts them: " + strings.Join(texts, ", "),
+	})
+}
+
 func (c *checker) engine() {
 	r := c.r
 	if g := r.GPUType; g != "" && g != strings.ToLower(g) {

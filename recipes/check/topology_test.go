@@ -36,7 +36,7 @@ func TestLayout(t *testing.T) {
 			"8 GPUs fit by number; decode leaves a node half used",
 			"prefill_nodes: 2, prefill_workers: 1, gpus_per_prefill: 2, decode_nodes: 0, decode_workers: 3, gpus_per_decode: 2",
 			"prefill: {nodes: 2, workers: 1, gpus: 2}, decode: {nodes: colocate, workers: 3, gpus: 2}", e,
-			"decode worker 2 needs 2 GPUs, but the recipe's 2 worker nodes of 4 GPUs are used up: 2 GPUs on nodes",
+			"decode worker 2 needs 2 GPUs, but the recipe's 2 worker nodes of 4 GPUs are used up: 2 GPUs on earlier nodes",
 		},
 		{
 			"7 of 8 GPUs, no node for the second prefill worker's neighbour",

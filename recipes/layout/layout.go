@@ -55,7 +55,7 @@ func (e NoPlace) Found() string {
 	text := fmt.Sprintf("%s worker %d needs %d GPUs, but the recipe's %d worker nodes of %d GPUs are used up",
 		e.Role, e.Index, e.GPUs, e.Nodes, e.GPUsPerNode)
 	if e.Free > 0 {
-		text += fmt.Sprintf(": %d GPUs on nodes that were left for the next one stay unused", e.Free)
+		text += fmt.Sprintf(": %d GPUs on earlier nodes stay unused", e.Free)
 	}
 	return text
 }
