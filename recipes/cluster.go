@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -31,6 +32,19 @@ type Cluster struct {
 	SrtctlRoot                     string `path:"srtctl_root"`
 	HetJobs                        bool   `path:"use_het_jobs"` // default of resources.het_jobs
 	Preflight                      bool   `path:"preflight"`    // check on the login node that model and image exist
+
+	doc       *Document
+	positions map[string]Position // by path
+}
+
+// Diag returns a finding about a path of the file.
+func (c *Cluster) Diag(sev Severity, path, message, fix string) Diagnostic {
+	at, ok := c.positions[path]
+	if !ok {
+		at = fileStart
+	}
+	at.Path = path
+	return at.diagnostic(c.File, sev, message, fix)
 }
 
 // FindCluster returns the path of the cluster file: $SRTSLURM_CONFIG, or else srtslurm.yaml
@@ -78,8 +92,8 @@ func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
 		return nil, diags
 	}
 	v := readValues(doc, schema.Cluster(), strictness{reader: "srtctl", unknownKeys: Error})
-	diags = append(diags, v.diags...)
-	c := &Cluster{File: file}
+	c := &Cluster{File: file, doc: doc, positions: v.positions}
+	maps.Copy(c.positions, v.mapPositions)
 	v.fill(c)
 	for _, kv := range pairs(v.byName["default_health_check"].node) {
 		if r, ok := parseNumber(resolveAlias(kv[1])); ok && r.IsInt() {
@@ -91,6 +105,13 @@ func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
 			}
 		}
 	}
+	for _, key := range []string{"launcher", "docker_args"} {
+		if v.has(key) {
+			v.add(Warning, v.positions[key], key, "only a branch of srtctl knows this key: others ignore the whole file",
+				"remove it, unless your srtctl has it")
+		}
+	}
+	diags = append(diags, v.diags...)
 	for i := range diags {
 		diags[i].Rule = "cluster-file"
 	}

@@ -50,11 +50,16 @@ func (l *loadRules) layout2() {
 	l.services()
 }
 
-// refuse adds an error about the field with a name, see [values.nameOf]. The pointer is valid until
-// the next finding.
+// refuse adds an error about the field with a name, see [values.nameOf], unless its value is invalid
+// anyway. The pointer is valid until the next finding.
 func (l *loadRules) refuse(rule, name, fix, format string, args ...any) *Diagnostic {
 	d := l.r.Diag(Error, name, fmt.Sprintf(format, args...), fix)
 	d.Rule = rule
+	if slices.ContainsFunc(l.diags, func(have Diagnostic) bool {
+		return have.Severity == Error && (have.Path == d.Path || strings.HasPrefix(d.Path, have.Path+"."))
+	}) {
+		return &d
+	}
 	l.out = append(l.out, d)
 	return &l.out[len(l.out)-1]
 }
@@ -197,7 +202,9 @@ func (l *loadRules) engineFields() {
 		if f.Engines == nil || refused != "" && strings.HasPrefix(path, refused+".") {
 			continue
 		}
-		if engine := l.engineOf(path); engine != "" && !slices.Contains(f.Engines, engine) {
+		engine := l.engineOf(path)
+		known := slices.ContainsFunc(schema.Engines(), func(e schema.Engine) bool { return e.Name == engine })
+		if known && !slices.Contains(f.Engines, engine) {
 			refused = path
 			l.refuse("engine-fields", name, "remove it", "only for %s; srtctl refuses it with %s",
 				strings.Join(f.Engines, ", "), engine)
@@ -205,7 +212,7 @@ func (l *loadRules) engineFields() {
 	}
 }
 
-// engineOf returns the engine whose settings have a path; empty: unknown, or any.
+// engineOf returns the engine whose settings have a path; empty: any.
 func (l *loadRules) engineOf(path string) string {
 	first, rest, _ := strings.Cut(path, ".")
 	switch {

@@ -118,6 +118,9 @@ func (l *loadRules) phase(name string, role Role) {
 // benchmarkFields refuses fields that the type of benchmark does not read, unless they have their
 // defaults.
 func (l *loadRules) benchmarkFields() {
+	if l.hasFinding("benchmark.type") {
+		return
+	}
 	for _, name := range l.names() {
 		val := l.byName[name]
 		if of := val.field.Benchmarks; of == nil || slices.Contains(of, l.r.Benchmark.Type) || !val.differs() {

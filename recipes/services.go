@@ -98,7 +98,7 @@ func (l *loadRules) service(s Service, key, fix, format string, args ...any) {
 func (l *loadRules) serviceCommand(s Service) {
 	command := s.Path + ".command"
 	switch texts := l.strings(command); {
-	case s.Type == "generic" && len(texts) == 0 && !l.hasFinding(command):
+	case s.Type == "generic" && len(texts) == 0 && !l.hasFinding(s.Path+".type"):
 		l.service(s, ".command", "add it", "required by a generic service")
 	case slices.Contains(texts, ""):
 		l.service(s, ".command", "remove it", "an empty argument")

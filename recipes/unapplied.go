@@ -20,14 +20,24 @@ type Unapplied struct {
 // Unapplied returns the fields that plans do not apply, as the table of fields says, in the order of the
 // file. A block that they do not apply is one entry, and so is a service that they do not start.
 func (r *Recipe) Unapplied() []Unapplied {
-	u := unappliedFields{recipe: r}
+	u := unappliedFields{layout: r.Schema, engine: r.Engine.Type, frontend: r.Frontend.Type, benchmark: r.Benchmark.Type}
+	u.services = r.Services
 	u.collect(r.doc.Root, recipeTable(r.Schema).Root(), "")
 	return u.out
 }
 
+// Unapplied returns the fields of the cluster file that plans do not apply.
+func (c *Cluster) Unapplied() []Unapplied {
+	u := unappliedFields{layout: 1, engine: schema.TRTLLM, frontend: schema.Dynamo, benchmark: schema.AgentPerf}
+	u.collect(c.doc.Root, schema.Cluster().Root(), "")
+	return u.out
+}
+
 type unappliedFields struct {
-	recipe *Recipe
-	out    []Unapplied
+	layout                      int
+	engine, frontend, benchmark string
+	services                    []Service
+	out                         []Unapplied
 }
 
 func (u *unappliedFields) collect(n *yaml.Node, t *schema.Node, path string) {
@@ -44,8 +54,7 @@ func (u *unappliedFields) entry(n *yaml.Node, t *schema.Node, path string) {
 	f := t.Field
 	reason := ""
 	if f != nil {
-		r := u.recipe
-		_, reason = f.UseFor(r.Engine.Type, r.Frontend.Type, r.Benchmark.Type)
+		_, reason = f.UseFor(u.engine, u.frontend, u.benchmark)
 	}
 	switch {
 	case reason != "":
@@ -65,8 +74,8 @@ func (u *unappliedFields) entry(n *yaml.Node, t *schema.Node, path string) {
 // are started.
 func (u *unappliedFields) listEntry(n *yaml.Node, t *schema.Node, path string, i int) {
 	entry := fmt.Sprintf("%s[%d]", path, i)
-	if path == "services" && i < len(u.recipe.Services) {
-		s, kind := u.recipe.Services[i], t.Children["type"].Field
+	if path == "services" && i < len(u.services) {
+		s, kind := u.services[i], t.Children["type"].Field
 		if !s.Is(schema.Etcd) && !s.Is(schema.NATS) {
 			if s.Enabled {
 				u.add(entry, *kind, kind.NotApplied)
@@ -80,7 +89,7 @@ func (u *unappliedFields) listEntry(n *yaml.Node, t *schema.Node, path string, i
 
 func (u *unappliedFields) add(path string, f schema.Field, reason string) {
 	name := path
-	if f.Path(u.recipe.Schema) == path {
+	if f.Path(u.layout) == path {
 		name = f.Name()
 	}
 	u.out = append(u.out, Unapplied{Name: name, Field: f, Reason: reason})

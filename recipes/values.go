@@ -25,7 +25,7 @@ type values struct {
 	strictness   strictness
 	byName       map[string]value    // by canonical path; below a list or a shared block, by the path in the layout
 	positions    map[string]Position // of every mapping and field in the file, by path in its layout
-	mapPositions map[string]Position // of the entries of string maps, by canonical path
+	mapPositions map[string]Position // of the entries of maps and lists of strings, by canonical path
 	foreign      []foreignKey
 	diags        Diagnostics
 }
@@ -303,6 +303,11 @@ func (v *values) readField(n *yaml.Node, f *schema.Field, logical string, at Pos
 	switch {
 	case f.Kind == schema.StrMap:
 		v.readStringMap(n, name, at)
+	case f.Kind == schema.StrList:
+		for i, e := range n.Content {
+			index := fmt.Sprintf("[%d]", i)
+			v.mapPositions[name+index] = Position{Path: at.Path + index, Line: e.Line, Column: e.Column}
+		}
 	case n.Kind == yaml.MappingNode, f.Kind == schema.Opaque:
 		v.checkFreeForm(n, at.Path, 0)
 	}

@@ -2,10 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"regexp"
-	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/backend"
@@ -70,42 +66,17 @@ func Build(req Request) (*Plan, error) {
 	return b.plan, nil
 }
 
-// forbiddenDirectives are sbatch options that conflict with those of the plan.
-var forbiddenDirectives = []string{"array", "output", "error", "wait", "test-only", "wrap", "hold", "parsable", "chdir"}
-
-// optionName matches the name of a Slurm option without the leading --.
-var optionName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
-
 // validate returns an error for values that can't be used in a job.
 func validate(req Request) error {
 	r := req.Recipe
-	if n := strings.IndexFunc(r.Name, unicode.IsControl); n >= 0 || len(r.Name) > 128 || strings.HasPrefix(r.Name, "-") {
-		return problem.Errorf(problem.PlanInvalid, "name: %.40q is not a valid job name; "+
-			"use at most 128 bytes, no control characters and no leading -", r.Name)
-	}
 	if len(r.Benchmark.Levels) == 0 {
 		return problem.New(problem.PlanInvalid, "no concurrency level; set benchmark.concurrency or benchmark.concurrencies")
 	}
-	options := slices.Concat(r.SbatchDirectives, r.SrunOptions)
-	if req.Cluster != nil {
-		options = append(options, req.Cluster.SbatchDirectives...)
+	if found := r.Unsubmittable(req.Cluster); len(found) > 0 {
+		return problem.Errorf(problem.PlanInvalid, "%s: %s; %s", found[0].Path, found[0].Message, found[0].Fix)
 	}
-	for _, o := range options {
-		if !optionName.MatchString(o.Name) {
-			return problem.Errorf(problem.PlanInvalid,
-				"%q is not a valid name of a Slurm option; use letters, digits and -", o.Name)
-		}
-	}
-	for _, o := range r.SbatchDirectives {
-		if slices.Contains(forbiddenDirectives, o.Name) {
-			return problem.Errorf(problem.PlanInvalid,
-				"sbatch directive %s is not supported, because a run is one job with one log; remove it", o.Name)
-		}
-	}
-	for _, pattern := range r.FatalPatterns {
-		if _, err := regexp.Compile(pattern); err != nil {
-			return problem.Errorf(problem.PlanInvalid, "extra_fatal_log_patterns: %w", err)
-		}
+	if fault := recipes.OutputDirFault(req.OutputDir); fault != "" {
+		return problem.Errorf(problem.PlanInvalid, "output directory: %s; use another one", fault)
 	}
 	return nil
 }

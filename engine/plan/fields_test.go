@@ -107,6 +107,73 @@ func TestEveryFieldIsAppliedOrReported(t *testing.T) {
 	}
 }
 
+// TestReadersAcceptTheirFields checks that a field of other engines or benchmarks is valid in a recipe for
+// each of them, and refused in layout 2 for this program's own.
+func TestReadersAcceptTheirFields(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for _, f := range schema.Recipe(2).Fields() {
+		if f.V2 == "" || f.Engines == nil && f.Benchmarks == nil || f.Kind.IsBlock() {
+			continue
+		}
+		errorsWith := func(path, reader string) recipes.Diagnostics {
+			doc := newDocument(t, bases[2]+"frontend: {enable_multiple_frontends: false}\ndynamo: {install: false}\n")
+			doc.set(t, path, reader)
+			doc.set(t, f.V2, exampleOf(f))
+			doc.complete(t, 2, f.V2)
+			_, found := recipes.ParseRecipe("r.yaml", []byte(doc.text(t)))
+			return slices.DeleteFunc(found, func(d recipes.Diagnostic) bool { return d.Severity != recipes.Error })
+		}
+		for _, of := range []struct {
+			path, own string
+			readers   []string
+		}{{"engine.type", schema.TRTLLM, f.Engines}, {"benchmark.type", schema.AgentPerf, f.Benchmarks}} {
+			for _, reader := range of.readers {
+				n++
+				if found := errorsWith(of.path, reader); len(found) > 0 {
+					t.Errorf("%s with %s: %v", f.V2, reader, found)
+				}
+			}
+			strict := strings.HasPrefix(f.V2, "engine.") || strings.HasPrefix(f.V2, "roles.") || of.path == "benchmark.type"
+			if len(of.readers) == 0 || slices.Contains(of.readers, of.own) || !strict {
+				continue
+			}
+			if found := errorsWith(of.path, of.own); len(found) != 1 || !strings.HasPrefix(f.V2, found[0].Path) {
+				t.Errorf("%s with %s: %v, want one error", f.V2, of.own, found)
+			}
+		}
+	}
+	if n < 70 {
+		t.Errorf("only %d pairs", n)
+	}
+}
+
+// TestEveryClusterFieldIsAppliedOrReported does the same for the fields of the cluster file.
+func TestEveryClusterFieldIsAppliedOrReported(t *testing.T) {
+	t.Parallel()
+	doc := newDocument(t, bases[2]+commonBase)
+	doc.set(t, "resources.gpu_type", "-")
+	doc.set(t, "resources.gpus_per_node", "-")
+	base := runWith(t, doc.text(t), "{}")
+	counts := map[schema.Use]int{}
+	for _, f := range schema.Cluster().Fields() {
+		path := f.V1
+		if structural[path] != "" {
+			continue
+		}
+		use, _ := f.Use()
+		counts[use]++
+		changed := runWith(t, doc.text(t), path+": "+exampleOf(f))
+		reported := slices.ContainsFunc(changed.findings, func(d recipes.Diagnostic) bool { return reports(d, f, path) })
+		if differs := changed.plan != base.plan; differs != (use == schema.Applied) || reported != (use != schema.Applied) {
+			t.Errorf("%s: %s (%s): the plan differs: %v, check says so: %v\n%v", path, exampleOf(f), use, differs, reported,
+				changed.findings)
+		}
+	}
+	t.Logf("cluster file: %d applied, %d not applied, %d not ours", counts[schema.Applied], counts[schema.NotApplied],
+		counts[schema.NotOurs])
+}
+
 // outcome is the plan of a recipe with the findings about it.
 type outcome struct {
 	plan     string
@@ -180,12 +247,21 @@ func isOff(version int, path, text string) bool {
 
 func run(t *testing.T, text string) outcome {
 	t.Helper()
+	return runWith(t, text, "{}")
+}
+
+// runWith checks and plans a recipe with a cluster file.
+func runWith(t *testing.T, text, cluster string) outcome {
+	t.Helper()
 	r, found := recipes.ParseRecipe("r.yaml", []byte(text))
-	if r == nil {
-		t.Fatalf("%s\n%v", text, found)
+	c, more := recipes.ParseCluster("c.yaml", []byte(cluster))
+	found = append(found, more...)
+	if r == nil || c == nil {
+		t.Fatalf("%s\n%s\n%v", text, cluster, found)
 	}
-	o := outcome{findings: append(found, check.Run(check.Files{Recipe: r}, check.Host{}).Diagnostics...)}
-	p, err := plan.Build(plan.Request{Recipe: r, Target: plan.Slurm, OutputDir: "/out"})
+	c.Apply(r, func(string) string { return "" })
+	o := outcome{findings: append(found, check.Run(check.Files{Recipe: r, Cluster: c}, check.Host{}).Diagnostics...)}
+	p, err := plan.Build(plan.Request{Recipe: r, Cluster: c, Target: plan.Slurm, OutputDir: "/out"})
 	if err != nil {
 		o.notRun = true
 		return o

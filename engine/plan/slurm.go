@@ -146,7 +146,8 @@ func (b *builder) directives() []string {
 	r, c := b.recipe, b.Cluster
 	n := strconv.Itoa(b.layout.Nodes)
 	out := []string{
-		"--job-name=" + quote(r.Name), "--output=" + quote(b.OutputDir+"/%j/logs/sweep_%j.log"), "--nodes=" + n,
+		"--job-name=" + quote(r.Name),
+		"--output=" + quote(strings.ReplaceAll(b.OutputDir, "%", "%%")+"/%j/logs/sweep_%j.log"), "--nodes=" + n,
 		"--ntasks=" + strconv.Itoa(r.GPUsPerNode*b.layout.Nodes), "--ntasks-per-node=" + strconv.Itoa(r.GPUsPerNode),
 	}
 	if c != nil && c.GPUsPerNodeDirective {

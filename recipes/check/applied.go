@@ -35,11 +35,23 @@ func (c *checker) notRunHere() {
 	}
 }
 
-// notApplied reports the fields that a plan does not apply: in one warning those because of which the
-// figures of a run differ, in one note the others.
+// notApplied reports the fields of recipe and cluster file that a plan does not apply.
 func (c *checker) notApplied() {
+	c.reportNotApplied(c.r.Unapplied(), func(u recipes.Unapplied) string { return c.r.Position(u.Name).Path },
+		func(path, message string) recipes.Diagnostic { return c.r.Diag(recipes.Note, path, message, "") })
+	if c.cluster != nil {
+		c.reportNotApplied(c.cluster.Unapplied(), func(u recipes.Unapplied) string { return u.Name },
+			func(path, message string) recipes.Diagnostic { return c.cluster.Diag(recipes.Note, path, message, "") })
+	}
+}
+
+// reportNotApplied adds a warning about the fields because of which the figures of a run differ, and a
+// note about the others. at and diag return the path of a field in the file and a finding about it.
+func (c *checker) reportNotApplied(
+	all []recipes.Unapplied, at func(recipes.Unapplied) string, diag func(name, message string) recipes.Diagnostic,
+) {
 	groups := map[recipes.Severity][]recipes.Unapplied{}
-	for _, u := range c.r.Unapplied() {
+	for _, u := range all {
 		switch {
 		case u.Field.Rule != "": // reported by that rule
 		case u.Field.Figures:
@@ -55,12 +67,12 @@ func (c *checker) notApplied() {
 		}
 		texts := make([]string, 0, len(fields))
 		for _, u := range fields {
-			texts = append(texts, fmt.Sprintf("%s (%s)", c.r.Position(u.Name).Path, u.Reason))
+			texts = append(texts, fmt.Sprintf("%s (%s)", at(u), u.Reason))
 		}
-		message := "not applied by plans of this program: %s"
+		message := "not applied by plans of this program: "
 		if severity == recipes.Warning {
-			message = "not applied by plans of this program, so the figures may differ from those of srtctl: %s"
+			message = "not applied by plans of this program, so the figures may differ from those of srtctl: "
 		}
-		c.report("not-applied", fields[0].Name, "", message, strings.Join(texts, ", ")).Severity = severity
+		c.add("not-applied", diag(fields[0].Name, message+strings.Join(texts, ", "))).Severity = severity
 	}
 }

@@ -106,7 +106,7 @@ func TestRules(t *testing.T) {
 		{"relative path", "/ap/client", "ap/client", recipes.Error, "benchmark.agentperf_client_dir", "not an absolute", 24},
 		{"not mounted", "/ap/w.yaml", "/elsewhere/w.yaml", recipes.Warning, "benchmark.agentperf_config", "no mount", 25},
 		{"no level", "  concurrency: 1010\n", "", recipes.Error, "benchmark.concurrencies", "no concurrency level", 21},
-		{"mount without colon", "/shared/ap:/ap:ro", "/shared:/ap\", \"x", recipes.Error, "extra_mount", "no colon", 26},
+		{"mount without colon", "/shared/ap:/ap:ro", "/shared:/ap\", \"x", recipes.Error, "extra_mount[1]", "no colon", 26},
 		{
 			"mount hides configs", "/shared/ap:/ap:ro", "/shared/ap:/ap\", \"/x:/configs", recipes.Error, "extra_mount",
 			"/configs", 26,

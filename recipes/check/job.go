@@ -10,6 +10,7 @@ import (
 // job checks fields that concern the job as a whole, and the cluster file.
 func (c *checker) job() {
 	r := c.r
+	c.out.Diagnostics = append(c.out.Diagnostics, r.Unsubmittable(c.cluster)...)
 	if r.Has("output.log_dir") {
 		c.report("no-effect", "output.log_dir", "remove it; apply --output-dir sets the output directory",
 			"has no effect").Unset(true)

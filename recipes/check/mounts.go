@@ -35,11 +35,6 @@ func (c *checker) mountList() []mount {
 }
 
 func (c *checker) mounts() {
-	for _, m := range c.r.ExtraMounts {
-		if !strings.Contains(m, ":") {
-			c.report("mounts", "extra_mount", "use host:container", "%q has no colon; expected host:container", m)
-		}
-	}
 	hosts, containers := map[string]string{}, map[string]string{} // mounts by host and by container path
 	for _, m := range c.mountList() {
 		text := m.host + ":" + m.container

@@ -135,6 +135,9 @@ func ruleCases() []ruleCase {
 			path: "resources.gpus_per_node", want: "uses 4", value: "4",
 		},
 		{rule: "not-here", old: "/m/model", new: "/here/gone", sev: w, path: "model.path", want: "not exist on this machine"},
+		add(ruleCase{
+			rule: "job-options", sev: e, path: "sbatch_directives.array", want: "one job with one log",
+		}, "sbatch_directives: {array: '1-4'}"),
 		{
 			rule: "mounts", old: "/shared/ap:/ap:ro", new: `/shared/ap:/ap", "/x:/configs`, sev: e, path: "extra_mount",
 			want: "hides the built-in",
