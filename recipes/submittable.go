@@ -57,12 +57,13 @@ var reservedDirectives = []string{
 // optionName matches the name of a Slurm option without the leading --.
 var optionName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
 
-// optionFault returns what is wrong with an option of sbatch or srun; empty if nothing is.
+// optionFault returns what is wrong with an option of sbatch or srun; empty if nothing is. Slurm takes the
+// beginning of a name for the name.
 func optionFault(o Var, reserved []string) string {
 	switch {
 	case !optionName.MatchString(o.Name):
 		return fmt.Sprintf("%q is not a name of a Slurm option: expected letters, digits and -", o.Name)
-	case slices.ContainsFunc(reserved, func(name string) bool { return strings.HasPrefix(name, o.Name) }): // or short for it
+	case slices.ContainsFunc(reserved, func(name string) bool { return strings.HasPrefix(name, o.Name) }):
 		return o.Name + " is not supported, because a run is one job with one log"
 	case strings.ContainsFunc(o.Value, unicode.IsControl):
 		return fmt.Sprintf("%s: %.40q has a control character", o.Name, o.Value)
