@@ -132,7 +132,7 @@ func (v *values) reportUnknownKey(key *yaml.Node, t *schema.Node, logical, path 
 	if near != "" {
 		fix = "rename it to " + near
 	}
-	d := v.add(Error, at, path, "unknown to this version"+suggestion, fix)
+	d := v.add(Error, at, path, Unknown+suggestion, fix)
 	d.Rule = UnknownField
 	if near != "" {
 		d.Edit = &Edit{Op: OpRename, Path: path, Value: near}
@@ -141,6 +141,14 @@ func (v *values) reportUnknownKey(key *yaml.Node, t *schema.Node, logical, path 
 
 // UnknownField is the rule of keys that the table of fields does not have.
 const UnknownField = "unknown-field"
+
+// Unknown is the message about a key that this version of the program does not know. A newer srtctl may.
+const Unknown = "unknown to this version"
+
+// UnknownKey reports whether the diagnostic is the error that a key is not known.
+func (d Diagnostic) UnknownKey() bool {
+	return d.Severity == Error && strings.HasPrefix(d.Message, Unknown)
+}
 
 // foreignKey is a key of an engine or a benchmark whose fields the table may lack.
 type foreignKey struct {
@@ -159,7 +167,7 @@ func (v *values) reportForeignKeys() {
 		names = append(names, k.path)
 	}
 	first := v.foreign[0]
-	v.add(Note, first.at, first.path, "unknown to this version and kept unchanged: "+strings.Join(names, ", "),
+	v.add(Note, first.at, first.path, Unknown+" and kept unchanged: "+strings.Join(names, ", "),
 		"").Rule = "foreign"
 }
 

@@ -26,15 +26,20 @@ recipes of a file with several (base and override_*, or a sweep) are checked, an
 findings are one line. A selector checks some of them: file.yaml:override_x,
 :zip_override_x, :zip_override_x[1], :override_*, :sweep[3].
 
+--srtctl asks an installed srtctl (srtctl schema) about the keys that this version does
+not know: those that srtctl accepts are warnings.
+
 --fix writes the fixes that don't change the meaning (quotes, letter case), and the
 changes of --set and --unset, to the files. Without it nothing is written. Exit code 1
 if there is an error.`,
 		Example: `  agentperf-tui check r.yaml --workload w.yaml
   agentperf-tui check r.yaml --set benchmark.concurrency=512
+  agentperf-tui check r.yaml --srtctl
   agentperf-tui check r.yaml --fix`,
 	}
 	f := addInputFlags(cmd)
 	fix := cmd.Flags().Bool("fix", false, "write the fixes that don't change the meaning")
+	ask := cmd.Flags().Bool("srtctl", false, "ask an installed srtctl about unknown keys")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := recipeArg(args, *f.file)
 		if err != nil {
@@ -51,16 +56,22 @@ if there is an error.`,
 			}
 			f.Edits = nil // they are in the files now
 		}
-		return a.check(cmd.Context(), e, f.Files)
+		return a.check(cmd.Context(), e, f.Files, *ask)
 	}
 	return cmd
 }
 
-// check checks each recipe of a file and prints the findings.
-func (a *app) check(ctx context.Context, e *engine.Engine, f engine.Files) error {
+// check checks each recipe of a file and prints the findings. If ask is true, an installed srtctl is asked
+// about unknown keys.
+func (a *app) check(ctx context.Context, e *engine.Engine, f engine.Files, ask bool) error {
 	pairs, err := e.LoadAll(ctx, f)
 	if err != nil {
 		return badInput(err)
+	}
+	if ask {
+		if err := e.AskSrtctl(ctx, pairs); err != nil {
+			return badInput(err)
+		}
 	}
 	ok := !slices.ContainsFunc(pairs, func(p *engine.Pair) bool { return !p.Report.OK() })
 	switch {

@@ -24,6 +24,29 @@ const (
 var ErrNoSrtctl = problem.New(problem.CommandNotFound,
 	"no srtctl on the PATH; install it, or use the launcher slurm")
 
+// schemaLimit is the time limit for srtctl schema, which reads no files but imports much.
+const schemaLimit = 30 * time.Second
+
+// SrtctlSchema returns the JSON schema of recipes, or of the cluster file, that an installed srtctl prints.
+func SrtctlSchema(ctx context.Context, cluster bool) ([]byte, error) {
+	return srtctlSchema(ctx, schemaLimit, cluster)
+}
+
+func srtctlSchema(ctx context.Context, limit time.Duration, cluster bool) ([]byte, error) {
+	args := []string{"schema"}
+	if cluster {
+		args = append(args, "--cluster")
+	}
+	if _, err := exec.LookPath("srtctl"); err != nil {
+		return nil, problem.New(problem.CommandNotFound, "ask srtctl for its schema: no srtctl on the PATH; install it")
+	}
+	out, _, err := callWithStderr(ctx, limit, "srtctl", args...)
+	if err != nil {
+		return nil, problem.Errorf(problem.SrtctlFailed, "ask srtctl for its schema: %w", err)
+	}
+	return []byte(out), nil
+}
+
 // SrtctlJob is a job that srtctl has submitted.
 type SrtctlJob struct {
 	ID  string

@@ -1,6 +1,10 @@
 package slurm
 
-import "testing"
+import (
+	"strings"
+	"testing"
+	"time"
+)
 
 func TestParseSrtctl(t *testing.T) {
 	t.Parallel()
@@ -43,4 +47,20 @@ func FuzzParseSrtctl(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A schema is asked for with a time limit and without a shell.
+func TestSrtctlSchema(t *testing.T) {
+	fake(t, "srtctl", `[ "$*" = "schema --cluster" ] && echo '{}' || exec sleep 60`)
+	if out, err := srtctlSchema(t.Context(), schemaLimit, true); err != nil || string(out) != "{}\n" {
+		t.Errorf("%q, %v", out, err)
+	}
+	if _, err := srtctlSchema(t.Context(), 50*time.Millisecond, false); err == nil ||
+		!strings.Contains(err.Error(), "ask srtctl for its schema: srtctl: no answer within 50ms") {
+		t.Errorf("a program that hangs: %v", err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if _, err := SrtctlSchema(t.Context(), false); err == nil || !strings.Contains(err.Error(), "no srtctl on the PATH") {
+		t.Errorf("without srtctl: %v", err)
+	}
 }

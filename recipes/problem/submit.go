@@ -70,7 +70,7 @@ var submitEntries = []Entry{
 	},
 	{
 		ID: SrtctlFailed, Title: "srtctl failed",
-		Cause:  "srtctl rejected the recipe, or its output names no job.",
+		Cause:  "srtctl rejected the recipe, or its output names no job or is no schema.",
 		Remedy: "See srtctl's own message.",
 	},
 	{
