@@ -63,10 +63,37 @@ func (r *Recipe) Leaves() []Leaf {
 			out[i].Canonical, out[i].Value = layout1Spelling(out[i].Canonical, l.Value)
 		}
 	}
-	out = servicesAsInfra(out)
+	out = r.kvEventsByRole(servicesAsInfra(out))
 	return slices.DeleteFunc(out, func(l Leaf) bool {
 		return l.Canonical == "schema" || strings.HasPrefix(l.Canonical, "lock.")
 	})
+}
+
+// KVEventRoles returns the worker roles that publish KV events if backend.kv_events_config is true.
+func (r *Recipe) KVEventRoles() []schema.Role {
+	var out []schema.Role
+	for _, role := range r.Roles() {
+		if role.Given && (role.Name != schema.Agg || r.Engine.Type == schema.DefaultEngine) {
+			out = append(out, role.Name)
+		}
+	}
+	return out
+}
+
+// kvEventsByRole replaces backend.kv_events_config: true by the setting of each role.
+func (r *Recipe) kvEventsByRole(all []Leaf) []Leaf {
+	const name = "backend.kv_events_config"
+	i := slices.IndexFunc(all, func(l Leaf) bool { return l.Canonical == name && l.Value == "true" })
+	if i < 0 {
+		return all
+	}
+	var each []Leaf
+	for _, role := range r.KVEventRoles() {
+		l := all[i]
+		l.Canonical += "." + role.Layout1Name()
+		each = append(each, l)
+	}
+	return slices.Replace(all, i, i+1, each...)
 }
 
 // unifyEngineConfig replaces the engine in the canonical path of an engine configuration

@@ -26,7 +26,7 @@ func (e *expander) expandSweep(key, selector string, sweep *yaml.Node, build fun
 	case !ok:
 		return
 	case len(params) == 0:
-		e.variants = append(e.variants, Variant{Selector: selector, key: key, build: build})
+		e.variants = append(e.variants, Variant{Selector: selector, Key: key, build: build})
 		return
 	case total > maxVariants:
 		e.fail(resolveAlias(sweep), "sweep", "expands to more than %d recipes", maxVariants)
@@ -38,7 +38,7 @@ func (e *expander) expandSweep(key, selector string, sweep *yaml.Node, build fun
 		key = "sweep"
 	}
 	for i := range total {
-		v := Variant{Selector: fmt.Sprintf("%ssweep[%d]", selector, i), key: key}
+		v := Variant{Selector: fmt.Sprintf("%ssweep[%d]", selector, i), Key: key}
 		v.build = func() *Document {
 			s := substitution{values: map[string]*yaml.Node{}, inserted: map[*yaml.Node]bool{}}
 			suffix, rest := "", i

@@ -18,8 +18,9 @@ type Variant struct {
 	// Selector follows the file name and a colon: base, override_big,
 	// zip_override_batch[1], sweep[3].
 	Selector string
-	// key is the key of the file that defines the recipe: base, override_big, zip_override_batch, sweep.
-	key   string
+	// Key is the key of the file that defines the recipe: base, override_big, zip_override_batch, sweep;
+	// empty for a file with one recipe.
+	Key   string
 	build func() *Document // called on demand, since a few lines can expand to large documents
 }
 
@@ -61,10 +62,10 @@ func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics
 		e.expandSweep("", "", lookup(doc.Root, "sweep"), func() *Document { return doc })
 	}
 	diags = append(diags, e.diags...)
-	onlyBase := !slices.ContainsFunc(e.variants, func(v Variant) bool { return v.key != "base" })
+	onlyBase := !slices.ContainsFunc(e.variants, func(v Variant) bool { return v.Key != "base" })
 	var out []Variant
 	for _, v := range e.variants {
-		if v.matches(selector) || selector == "" && (onlyBase || v.key != "base") {
+		if v.matches(selector) || selector == "" && (onlyBase || v.Key != "base") {
 			out = append(out, v)
 		}
 	}
@@ -81,13 +82,13 @@ func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics
 // matches reports whether a selector selects the recipe. As in srtctl, patterns are compared with the
 // keys of overrides, never with the base.
 func (v Variant) matches(selector string) bool {
-	if selector == v.Selector || selector == v.key || strings.HasPrefix(v.Selector, selector+"/") {
+	if selector == v.Selector || selector == v.Key || strings.HasPrefix(v.Selector, selector+"/") {
 		return true
 	}
-	if v.key == "base" || !strings.ContainsAny(selector, "*?") {
+	if v.Key == "base" || !strings.ContainsAny(selector, "*?") {
 		return false
 	}
-	ok, err := path.Match(strings.NewReplacer("[", `\[`, `\`, `\\`).Replace(selector), v.key)
+	ok, err := path.Match(strings.NewReplacer("[", `\[`, `\`, `\\`).Replace(selector), v.Key)
 	return err == nil && ok
 }
 
@@ -96,10 +97,10 @@ func (e *expander) keys() string {
 	var out []string
 	for i := 0; i < len(e.variants); {
 		first, n := e.variants[i], 1
-		for i+n < len(e.variants) && e.variants[i+n].key == first.key {
+		for i+n < len(e.variants) && e.variants[i+n].Key == first.Key {
 			n++
 		}
-		text := first.key
+		text := first.Key
 		if n > 1 {
 			text += fmt.Sprintf(" (%s to %s)", first.Selector, e.variants[i+n-1].Selector)
 		}

@@ -14,9 +14,12 @@ import (
 func migrateCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "migrate [RECIPE]", Short: "Convert a recipe of layout 1 to layout 2", Args: usage(cobra.MaximumNArgs(1)),
-		Long: `Convert a recipe of layout 1 to layout 2. Comments and order are kept where fields stay
-in place. The result is verified to have the same meaning. Without --out it is printed.
-An existing file is never overwritten.`,
+		Long: `Convert a recipe of layout 1 to layout 2, or a file with a base and overrides. Comments
+are kept, and the order where fields stay in place. The result is verified: it loads, has
+the same meaning and all comments. Fields that layout 2 does not have, or that the
+benchmark does not read, are removed with a note. If a part can't be moved, the error
+names its line, and nothing is written. Without --out the result is printed. An existing
+file is never overwritten.`,
 		Example: `  agentperf-tui migrate old.yaml --out new.yaml`,
 	}
 	flag := addRecipeFlag(cmd)

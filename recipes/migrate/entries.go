@@ -2,12 +2,11 @@ package migrate
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
 // entry is the text of a key and its value in a mapping, with the comments above it.
@@ -18,6 +17,9 @@ type entry struct {
 	indent   int
 	node     *yaml.Node
 	children []entry // non-nil for mappings whose fields move
+
+	beside      string // the comment on the line of the key, or after a value on one line
+	hasComments bool   // beside the value or in it
 }
 
 // entries splits a block mapping into entries. from is the offset of the first comment. Comments
@@ -30,18 +32,21 @@ func (m *migration) entries(n *yaml.Node, from int) ([]entry, error) {
 		stop := max(m.spans[v][1], end)
 		line := m.lineStart(start)
 		if len(bytes.TrimSpace(m.data[line:start])) > 0 || line < from {
-			return nil, problem.Errorf(problem.MigrationRefused,
-				"line %d: %s is not at the start of its line; write key: value on a line of its own", k.Line, k.Value)
+			return nil, m.refuse(k, k.Value, "is not at the start of its line; write key: value on a line of its own")
 		}
 		colon := bytes.IndexByte(m.data[end:], ':')
 		if colon < 0 || len(bytes.TrimSpace(m.data[end:end+colon])) > 0 {
-			return nil, problem.Errorf(problem.MigrationRefused,
-				"line %d: no colon follows %s; write key: value on one line", k.Line, k.Value)
+			return nil, m.refuse(k, k.Value, "no colon follows; write key: value on one line")
 		}
 		next := m.nextLine(stop)
+		beside := [2]int{end + colon + 1, min(m.spans[v][0], m.nextLine(end))}
+		if v.Kind == yaml.ScalarNode || v.Kind == yaml.AliasNode || v.Style&yaml.FlowStyle != 0 {
+			beside = [2]int{stop, next}
+		}
 		out = append(out, entry{
+			beside:   strings.Join(comments(m.data, m.spans, beside[0], beside[1]), " "),
 			comments: string(m.data[from:line]), key: k.Value, value: m.withLineEnd(m.data[end+colon+1 : next]),
-			indent: utf8.RuneCount(m.data[line:start]), node: v,
+			indent: utf8.RuneCount(m.data[line:start]), node: v, hasComments: m.hasComments(end+colon+1, next),
 		})
 		from = next
 	}
@@ -49,15 +54,23 @@ func (m *migration) entries(n *yaml.Node, from int) ([]entry, error) {
 }
 
 // flowEntries splits a mapping in braces into entries of one line each.
-func (m *migration) flowEntries(n *yaml.Node) []entry {
+func (m *migration) flowEntries(n *yaml.Node) ([]entry, error) {
 	var out []entry
+	from := m.spans[n][0]
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		at := m.spans[n.Content[i+1]]
+		if m.hasComments(from, at[1]) {
+			return nil, m.refuse(n.Content[i], n.Content[i].Value, "a comment in braces; write one field per line")
+		}
+		from = at[1]
 		out = append(out, entry{
 			key: n.Content[i].Value, value: m.withLineEnd([]byte(" " + string(m.data[at[0]:at[1]]))), node: n.Content[i+1],
 		})
 	}
-	return out
+	if m.hasComments(from, m.spans[n][1]) {
+		return nil, m.refuse(n, "mapping", "a comment in braces; write one field per line")
+	}
+	return out, nil
 }
 
 // children splits the mapping of an entry into entries. It returns nil for other values.
@@ -65,23 +78,20 @@ func (m *migration) children(e entry) ([]entry, error) {
 	n := e.node
 	switch {
 	case n.Kind == yaml.AliasNode:
-		return nil, problem.Errorf(problem.MigrationRefused,
-			"line %d: %s is an alias; replace it by the value it refers to", n.Line, e.key)
+		return nil, m.refuse(n, e.key, "an alias; replace it by the value it refers to")
 	case n.Kind != yaml.MappingNode:
 		return nil, nil
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		if n.Content[i].Tag == "!!merge" {
-			return nil, problem.Errorf(problem.MigrationRefused,
-				"line %d: %s contains a merge key; replace it by the fields it adds", n.Content[i].Line, e.key)
+			return nil, m.refuse(n.Content[i], e.key, "a merge key; replace it by the fields it adds")
 		}
 	}
 	if n.Style&yaml.FlowStyle != 0 || len(n.Content) == 0 {
-		return m.flowEntries(n), nil
+		return m.flowEntries(n)
 	}
 	if n.Anchor != "" {
-		return nil, problem.Errorf(problem.MigrationRefused,
-			"line %d: %s has an anchor; replace its aliases by the value and remove it", n.Line, e.key)
+		return nil, m.refuse(n, e.key, "an anchor; replace its aliases by the value and remove it")
 	}
 	from := m.lineStart(m.spans[n.Content[0]][0])
 	for from > 0 { // comments and blank lines above the first key belong to it
@@ -110,13 +120,12 @@ func (m *migration) withLineEnd(b []byte) string {
 	return string(b) + m.eol
 }
 
-// keyComment returns the comment on the line of the key.
+// keyComment returns the comment beside the key of a mapping whose fields move.
 func (e entry) keyComment() string {
-	first, _, _ := strings.Cut(e.value, "\n")
-	if t := strings.TrimSpace(first); strings.HasPrefix(t, "#") {
-		return " " + t
+	if e.beside == "" {
+		return ""
 	}
-	return ""
+	return " " + e.beside
 }
 
 // render writes an entry with an indentation of indent spaces.
@@ -152,57 +161,44 @@ func reindent(text string, by int, eol string) string {
 	return b.String()
 }
 
-// infraSettings are the fields of infra in layout 1, which are services in layout 2.
-type infraSettings struct {
-	comments  string
-	index     int // in migration.out
-	dedicated bool
-	payload   string
+// lineComment returns the comment beside an entry as a line of its own, for the entry that follows.
+func (m *migration) lineComment(e entry) string {
+	if e.beside == "" {
+		return ""
+	}
+	return strings.Repeat(" ", e.indent) + e.beside + m.eol
 }
 
-// readInfra reads the infra mapping into m.infra.
-func (m *migration) readInfra(e entry) error {
-	children, err := m.children(e)
-	if err != nil {
-		return err
-	}
-	s := infraSettings{comments: e.comments, index: len(m.out)}
-	for _, k := range children {
-		s.comments += reindent(k.comments, e.indent-k.indent, m.eol)
-		switch k.key {
-		case "etcd_nats_dedicated_node":
-			s.dedicated = strings.EqualFold(k.node.Value, "true")
-		case "nats_max_payload_mb":
-			if k.node.ShortTag() != "!!null" {
-				s.payload = k.node.Value
-			}
+// comments returns the comments of a text from one offset to another. A # in a value is none.
+func comments(data []byte, spans map[*yaml.Node][2]int, from, to int) []string {
+	var values [][2]int
+	for n, at := range spans {
+		if n.Kind == yaml.ScalarNode && at[1] > from && at[0] < to {
+			values = append(values, at)
 		}
 	}
-	m.infra = s
-	return nil
+	slices.SortFunc(values, func(a, b [2]int) int { return a[0] - b[0] })
+	var out []string
+	for i := from; i < to; i++ {
+		for len(values) > 0 && values[0][1] <= i {
+			values = values[1:]
+		}
+		if len(values) > 0 && i >= values[0][0] {
+			i = values[0][1] - 1
+			continue
+		}
+		if data[i] == '#' && (i == 0 || bytes.IndexByte([]byte(" \t\r\n"), data[i-1]) >= 0) {
+			end := i
+			for end < len(data) && data[end] != '\n' {
+				end++
+			}
+			out = append(out, string(bytes.TrimRight(data[i:end], "\r ")))
+			i = end
+		}
+	}
+	return out
 }
 
-// writeServices inserts etcd and NATS as services. It inserts nothing if infra has no settings.
-func (s infraSettings) writeServices(m *migration) {
-	if !s.dedicated && s.payload == "" {
-		return
-	}
-	var b strings.Builder
-	b.WriteString(m.eol)
-	line := func(text string) { b.WriteString("  " + text + m.eol) }
-	if s.dedicated {
-		line("- name: etcd")
-		line("  type: etcd")
-		line("  placement: {node: dedicated}")
-	}
-	line("- name: nats")
-	line("  type: nats")
-	if s.dedicated {
-		line("  placement: {node: dedicated}")
-	}
-	if s.payload != "" {
-		line("  options: {max_payload_mb: " + s.payload + "}")
-	}
-	e := entry{key: "services", comments: s.comments, value: b.String()}
-	m.out = append(m.out[:s.index:s.index], append([]entry{e}, m.out[s.index:]...)...)
+func (m *migration) hasComments(from, to int) bool {
+	return len(comments(m.data, m.spans, from, to)) > 0
 }

@@ -1,9 +1,7 @@
 package migrate
 
 import (
-	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -81,7 +79,8 @@ func TestMovedFields(t *testing.T) {
 			"dedicated nodes", head +
 				"frontend:\n  # the API\n  orchestrator_placement: head\n  dedicated_node: true # own\nbenchmark:\n" +
 				"  client_dedicated_node: false\n  client_placement: first_decode\n",
-			"frontend:\n  placement:\n    node: dedicated # own\nbenchmark:\n  placement:\n    node: first_decode\n",
+			"frontend:\n  # the API\n  placement:\n    node: dedicated # own\nbenchmark:\n" +
+				"  placement:\n    node: first_decode\n",
 		},
 		{
 			"dynamo source", head + "dynamo:\n  install: true\n  hash: abc # pinned\n",
@@ -165,28 +164,53 @@ func FuzzMigrate(f *testing.F) {
 	})
 }
 
+// The result is compared with the original: a recipe that is lost or a changed meaning is found, and the
+// error names the line of the original.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile(corpusDir + "family1.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := readRecipes("family1.yaml", data)
-	if err != nil || len(all) < 2 {
-		t.Fatalf("%d recipes, %v", len(all), err)
+	old, err := readRecipes("family1.yaml", data)
+	if err != nil || len(old) < 3 {
+		t.Fatalf("%d recipes, %v", len(old), err)
 	}
-	for _, c := range []struct {
-		name     string
-		migrated []*recipes.Recipe
-		want     string
-	}{
-		{"equal", all, ""},
-		{"one recipe less", all[:1], fmt.Sprintf("the number of recipes would change from %d to 1", len(all))},
-		{"one recipe more", append(slices.Clone(all), all[0]), "the number of recipes would change"},
+	m, err := newMigration("family1.yaml", data, old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := m.run()
+	if err != nil || m.verify(out) != nil {
+		t.Fatal(err, m.verify(out))
+	}
+	for _, c := range []struct{ name, from, to, want string }{
+		{
+			"one recipe less", "override_big:", "lock:",
+			"family1.yaml:2: recipe: the number of recipes would change from 4 to 3",
+		},
+		{
+			"other nodes", "nodes: 1 # one", "nodes: 2 # one",
+			"family1.yaml:9: base.resources.prefill_nodes: its meaning would change",
+		},
+		{
+			"other value", "max_batch_size: 16", "max_batch_size: 17",
+			"base.backend.trtllm_config.prefill.max_batch_size: its meaning",
+		},
+		{"other placement", "node: last_decode", "node: head", "base.benchmark.client_placement: its meaning would change"},
+		{
+			"a refused value", "type: agentperf", "type: agentperv",
+			"family1.yaml:25: base.benchmark.type: layout 2 refuses it: ",
+		},
+		{"a lost comment", " # both lists at once", "", "family1.yaml:39: comment: # both lists at once would be lost"},
+		{"another comment", "# one is enough", "# two", "family1.yaml:9: comment: # one is enough would be lost"},
 	} {
-		err := (&migration{}).verify(all, c.migrated)
-		if (err == nil) != (c.want == "") ||
-			err != nil && (!strings.HasPrefix(err.Error(), c.want) || problem.Of(err) != problem.MigrationRefused) {
+		changed := strings.Replace(string(out), c.from, c.to, 1)
+		if changed == string(out) {
+			t.Fatalf("%q is not in\n%s", c.from, out)
+		}
+		err := m.verify([]byte(changed))
+		if err == nil || !strings.Contains(err.Error(), c.want) || problem.Of(err) != problem.MigrationRefused {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
