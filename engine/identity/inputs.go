@@ -34,6 +34,32 @@ type Inputs struct {
 	Settings map[string]Setting
 	// Conflicts describes contradictions between the sources, by key. Settings has the preferred value.
 	Conflicts map[string]string
+	// HardwareMetrics says whether metrics of the nodes were collected during the run, which affects
+	// it: srtctl does so by default, this program does not.
+	HardwareMetrics Collected
+}
+
+// Collected says whether something was collected during a run.
+type Collected string
+
+// The values of Collected; the zero value means unknown.
+const (
+	CollectedYes Collected = "collected"
+	CollectedNo  Collected = "not collected"
+)
+
+// hardwareMetricsDir is the directory of srtctl's hardware metrics in the log directory, unless the recipe
+// names another one.
+const hardwareMetricsDir = "tachometer"
+
+func hardwareMetrics(dir, logs string) Collected {
+	if info, err := os.Stat(filepath.Join(logs, hardwareMetricsDir)); err == nil && info.IsDir() {
+		return CollectedYes
+	}
+	if r, err := rundir.ReadRecord(dir); err == nil && r.Launcher != "srtctl" {
+		return CollectedNo
+	}
+	return ""
 }
 
 // Keys of settings that are compared individually.
@@ -80,6 +106,7 @@ func ReadInputs(ctx context.Context, dir, logs string) (Inputs, error) {
 	if in.Identity, err = Read(dir, logs); err != nil && !errors.Is(err, fs.ErrPermission) {
 		return in, err
 	}
+	in.HardwareMetrics = hardwareMetrics(dir, logs)
 	in.Commit.Value = in.Identity.Client.String()
 	if in.Commit.Value != "" {
 		in.Commit.From = FileName

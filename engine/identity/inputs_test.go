@@ -83,3 +83,30 @@ func TestReadInputs(t *testing.T) {
 		t.Errorf("an empty directory: %+v, %v", in, err)
 	}
 }
+
+func TestHardwareMetrics(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		launcher, file string
+		want           Collected
+	}{
+		{"slurm", "", CollectedNo},
+		{"local", "", CollectedNo},
+		{"srtctl", "", ""}, // unless a recipe opts out, another directory may have them
+		{"srtctl", "logs/tachometer/x.parquet", CollectedYes},
+		{"", "logs/tachometer/x.parquet", CollectedYes},
+		{"", "logs/x", ""},
+	} {
+		dir := t.TempDir()
+		if c.launcher != "" {
+			write(t, dir+"/run.json", `{"version": 1, "id": "7", "launcher": "`+c.launcher+`", "dir": "`+dir+`"}`)
+		}
+		if c.file != "" {
+			write(t, dir+"/"+c.file, "x")
+		}
+		in, err := ReadInputs(t.Context(), dir, dir+"/logs")
+		if err != nil || in.HardwareMetrics != c.want {
+			t.Errorf("%+v: %q, %v", c, in.HardwareMetrics, err)
+		}
+	}
+}

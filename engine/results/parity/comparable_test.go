@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
@@ -63,6 +64,27 @@ func TestComparability(t *testing.T) {
 }
 
 // TestExtremeFigures checks that figures that no real run has do not cause a panic.
+// A comparison says that srtctl collected hardware metrics during the run of one side only.
+func TestHardwareMetrics(t *testing.T) {
+	t.Parallel()
+	yes, no := identity.CollectedYes, identity.CollectedNo
+	for _, c := range []struct {
+		ref, cand identity.Collected
+		want      string
+	}{
+		{yes, no, "collected during the run of the reference only"},
+		{no, yes, "collected during the run of the candidate only"},
+		{yes, yes, ""}, {no, no, ""}, {yes, "", ""}, {"", no, ""},
+	} {
+		ref, cand := side(t, someFigures), side(t, someFigures)
+		ref.Inputs.HardwareMetrics, cand.Inputs.HardwareMetrics = c.ref, c.cand
+		notes := strings.Join(Compare(ref, cand, Options{}).Notes, "\n")
+		if strings.Contains(notes, "hardware metrics") != (c.want != "") || !strings.Contains(notes, c.want) {
+			t.Errorf("%q and %q: %s", c.ref, c.cand, notes)
+		}
+	}
+}
+
 func TestExtremeFigures(t *testing.T) {
 	t.Parallel()
 	tiny, huge := side(t, "throughput: {output_server_tok_s: 1.0e-300}"),

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/agentperf/agentperf-tui/engine/identity"
 	"github.com/agentperf/agentperf-tui/engine/results"
 )
 
@@ -30,6 +31,13 @@ func (c *Comparison) addNotes(ref, cand *Side, references []Side) {
 		}
 		a, b := distinctDecimals(*r, *k)
 		add("measuring windows differ: %s s vs. %s s%s", a, b, how)
+	}
+	for i, s := range []*Side{ref, cand} {
+		other := []*Side{cand, ref}[i]
+		if s.Inputs.HardwareMetrics == identity.CollectedYes && other.Inputs.HardwareMetrics == identity.CollectedNo {
+			add("hardware metrics were collected during the run of the %s only, which affects it a little; srtctl collects "+
+				"them unless observability.tachometer.enabled is false", sideNames[i])
+		}
 	}
 	c.Notes = slices.Concat(
 		c.Notes, propertyNotes(c.Properties), intervalNotes(ref, cand), sideNotes(ref, cand, references),
