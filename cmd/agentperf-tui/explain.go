@@ -17,7 +17,7 @@ func explainCmd(a *app) *cobra.Command {
 
 A field of the recipe, the workload or the cluster file is given by its path in either
 layout, or by the last part of the path; the output has its type, default, allowed
-values, unit and pitfall. The path of a mapping lists the fields in it. Without NAME,
+values, unit, what plans do with it, and pitfall. The path of a mapping lists the fields in it. Without NAME,
 all fields are listed. The output of check --json has the ids of rules; the id of an
 error is in brackets at the end of its message.`,
 		Example: `  agentperf-tui explain benchmark.agentperf_config
@@ -40,11 +40,18 @@ error is in brackets at the end of its message.`,
 			}
 			return badInput(problem.Errorf(problem.NameUnknown, "explain %q: no such field, rule or error%s", word, hint))
 		}
-		switch {
-		case a.json:
+		if a.json {
 			return nil
-		case ans.Rule != nil:
-			return a.say("%s", ruleText(*ans.Rule))
+		}
+		if ans.Rule != nil {
+			a.say("%s", ruleText(*ans.Rule))
+			if len(ans.Entries) > 0 {
+				a.say("\n")
+			}
+		}
+		switch {
+		case len(ans.Entries) == 0 && ans.Rule != nil:
+			return nil
 		case ans.Error != nil:
 			return a.say("%s: %s\n  cause    %s\n  remedy   %s\n", ans.Error.ID, ans.Error.Title, ans.Error.Cause,
 				ans.Error.Remedy)
@@ -53,7 +60,7 @@ error is in brackets at the end of its message.`,
 		}
 		rows := [][]string{{"FIELD", "TYPE", "DEFAULT", "MEANING"}}
 		for _, e := range ans.Entries {
-			def := e.Default
+			def := e.DefaultText()
 			if e.Required {
 				def = "required"
 			}

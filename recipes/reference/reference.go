@@ -17,12 +17,13 @@ import (
 
 // Entry is the description of a field. Texts that do not apply are empty.
 type Entry struct {
-	File     string `json:"file"`              // recipe, workload or cluster
+	File     string `json:"file"`              // recipe, several recipes, workload or cluster
 	Path     string `json:"path"`              // in layout 2, or in layout 1 if layout 2 does not have it
 	Layout1  string `json:"layout_1"`          // path in layout 1; empty: not in this layout
 	Layout2  string `json:"layout_2"`          // path in layout 2; the same as Layout1 in files without layouts
 	Type     string `json:"type"`              // as shown to users
 	Default  string `json:"default,omitempty"` // as YAML
+	Assumed  bool   `json:"assumed,omitempty"` // the default is not documented
 	Allowed  string `json:"allowed,omitempty"` // words, bounds or a format
 	Unit     string `json:"unit,omitempty"`
 	Doc      string `json:"doc"`
@@ -32,8 +33,16 @@ type Entry struct {
 	Nullable bool   `json:"nullable"`
 }
 
-// Answer is the result of [Explain]: fields, a rule or an error. If the word is unknown,
-// Nearest is the most similar name, or empty.
+// DefaultText returns the default, and whether it is assumed.
+func (e Entry) DefaultText() string {
+	if e.Assumed {
+		return e.Default + " (assumed)"
+	}
+	return e.Default
+}
+
+// Answer is the result of [Explain]: fields, a rule, both if they have the same name, or an error.
+// If the word is unknown, Nearest is the most similar name, or empty.
 type Answer struct {
 	Entries []Entry        `json:"fields"`
 	Rule    *recipes.Rule  `json:"rule,omitempty"`
@@ -49,6 +58,7 @@ type file struct {
 func files() []file {
 	return []file{
 		{"recipe", []*schema.Table{schema.Recipe(2), schema.Recipe(1)}},
+		{"several recipes", []*schema.Table{schema.Several()}},
 		{"workload", []*schema.Table{schema.Workload()}},
 		{"cluster", []*schema.Table{schema.Cluster()}},
 	}
@@ -57,10 +67,11 @@ func files() []file {
 // describe converts a field of a table.
 func describe(name string, f schema.Field) Entry {
 	e := Entry{
-		File: name, Path: f.V2, Layout1: f.V1, Layout2: f.V2, Type: string(f.Kind), Default: f.Default, Unit: f.Unit,
+		File: name, Path: f.V2, Layout1: f.V1, Layout2: f.V2, Type: string(f.Kind), Default: f.Default,
+		Assumed: f.Assumed, Unit: f.Unit,
 		Doc: f.Doc, Pitfall: f.Pitfall, Required: f.Required, Nullable: f.Nullable, Allowed: f.Allowed(),
 	}
-	if name != "workload" {
+	if name == "recipe" || name == "cluster" {
 		e.Plan = planColumn(f)
 	}
 	if e.Path == "" {
@@ -96,12 +107,13 @@ func Explain(word string) Answer {
 	if e, ok := problem.Find(problem.ID(word)); ok {
 		return Answer{Entries: []Entry{}, Error: &e}
 	}
+	a := Answer{Entries: []Entry{}}
 	for _, r := range check.Rules() {
 		if r.ID == word && word != "" {
-			return Answer{Entries: []Entry{}, Rule: &r}
+			a.Rule = &r
 		}
 	}
-	var a Answer
+	word = inOneRecipe(word)
 	for _, f := range files() {
 		seen := map[string]bool{}
 		add := func(rows ...schema.Field) {
@@ -116,22 +128,56 @@ func Explain(word string) Answer {
 			n := t.Lookup(word)
 			switch {
 			case n == nil:
-			case n.Field != nil:
-				add(*n.Field)
-			default:
+			case n.Field == nil:
 				add(t.FieldsUnder(word)...)
+			default:
+				add(*n.Field)
+				add(keysOf(t, *n.Field)...)
 			}
 		}
 	}
-	if len(a.Entries) == 0 {
+	if len(a.Entries) == 0 && a.Rule == nil {
 		a.Entries = slices.DeleteFunc(all(), func(e Entry) bool {
 			return lastKey(e.Layout1) != word && lastKey(e.Layout2) != word
 		})
 	}
-	if len(a.Entries) == 0 {
+	if len(a.Entries) == 0 && a.Rule == nil {
 		a.Nearest = nearest(word)
 	}
 	return a
+}
+
+// inOneRecipe returns the path of a field for one in a file with several recipes, or the name of such a
+// recipe in the table.
+func inOneRecipe(word string) string {
+	first, rest, _ := strings.Cut(word, ".")
+	first, _, _ = strings.Cut(first, "[")
+	switch {
+	case first != "base" && !recipes.IsOverrideKey(first):
+		return word
+	case rest != "":
+		return rest
+	case recipes.IsZipKey(first):
+		return "zip_override_NAME"
+	case first == "base":
+		return first
+	}
+	return "override_NAME"
+}
+
+// keysOf returns the fields of a block; nil if the field is none.
+func keysOf(t *schema.Table, f schema.Field) []schema.Field {
+	if !f.Kind.IsBlock() {
+		return nil
+	}
+	path := f.Like
+	if rest, ok := strings.CutPrefix(path, "recipe."); ok {
+		t, path = schema.Recipe(2), rest
+	}
+	if path == "" {
+		path = f.V2
+	}
+	return slices.DeleteFunc(t.FieldsUnder(path), func(k schema.Field) bool { return k.V2 == path })
 }
 
 func lastKey(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
@@ -182,7 +228,7 @@ func (e Entry) Text() string {
 	if e.Required {
 		line("default", "none, the field is required")
 	} else {
-		line("default", e.Default)
+		line("default", e.DefaultText())
 	}
 	line("allowed", e.Allowed)
 	if e.Layout1 != e.Layout2 {

@@ -74,6 +74,7 @@ type Field struct {
 	Nullable    bool
 	Strict      bool     // of a bool: words such as yes are refused
 	Default     string   // as YAML text; empty: none
+	Assumed     bool     // the default is not documented
 	Enum        []string // allowed words; nil: any
 	Min, Max    float64  `yaml:"-"` // smallest and largest number allowed, if HasMin or HasMax
 	HasMin      bool     `yaml:"-"`

@@ -103,6 +103,7 @@ var (
 	recipe1  = sync.OnceValue(func() *Table { return newTable(fields()["recipe"], 1, nil) })
 	recipe2  = sync.OnceValue(func() *Table { return newTable(fields()["recipe"], 2, nil) })
 	workload = sync.OnceValue(func() *Table { return newTable(fields()["workload"], 1, nil) })
+	several  = sync.OnceValue(func() *Table { return newTable(fields()["several"], 1, nil) })
 	cluster  = sync.OnceValue(func() *Table { return newTable(fields()["cluster"], 1, recipe2()) })
 )
 
@@ -113,6 +114,10 @@ func Recipe(version int) *Table {
 	}
 	return recipe1()
 }
+
+// Several returns the table for the top level of a file with several recipes. NAME in a path stands for
+// the name of an override.
+func Several() *Table { return several() }
 
 // Workload returns the table for the client's workload file.
 func Workload() *Table { return workload() }
