@@ -74,7 +74,10 @@ func TestHardwareMetrics(t *testing.T) {
 	}{
 		{yes, no, "collected during the run of the reference only"},
 		{no, yes, "collected during the run of the candidate only"},
-		{yes, yes, ""}, {no, no, ""}, {yes, "", ""}, {"", no, ""},
+		{yes, yes, ""},
+		{no, no, ""},
+		{yes, "", ""},
+		{"", no, ""},
 	} {
 		ref, cand := side(t, someFigures), side(t, someFigures)
 		ref.Inputs.HardwareMetrics, cand.Inputs.HardwareMetrics = c.ref, c.cand
