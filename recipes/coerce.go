@@ -79,7 +79,7 @@ func (v *values) coerceNumber(n *yaml.Node, s Scalar, differs bool, f schema.Fie
 	}
 	if n.Tag == "!!str" && v.strictness.unknownKeys == Error {
 		if r, ok := parseNumber(scalarNode(n, "!!float", strings.TrimSpace(n.Value))); ok {
-			swept := v.doc.swept[n]
+			_, swept := v.doc.swept[n]
 			n, number = scalarNode(n, "!!float", strings.TrimSpace(n.Value)), true
 			if r.IsInt() {
 				n.Tag = "!!int"
@@ -116,27 +116,27 @@ func (v *values) checkListEntries(list *yaml.Node, at Position) {
 	}
 }
 
-// checkFreeForm warns about scalars that YAML 1.1 reads differently, in a part of the file
+// checkFreeForm reports scalars that YAML 1.1 reads differently, in a part of the file
 // whose fields the table does not list, such as an engine configuration.
-func (v *values) checkFreeForm(n *yaml.Node, path string, depth int) {
+func (v *values) checkFreeForm(n *yaml.Node, sev Severity, path string, depth int) {
 	if depth > maxDepth {
 		return
 	}
 	switch n = resolveAlias(n); n.Kind {
 	case yaml.MappingNode:
 		for _, kv := range pairs(n) {
-			v.checkFreeForm(kv[1], v.doc.pathOf(kv[0], Join(path, kv[0].Value)), depth+1)
+			v.checkFreeForm(kv[1], sev, v.doc.pathOf(kv[0], Join(path, kv[0].Value)), depth+1)
 		}
 	case yaml.SequenceNode:
 		for i, e := range n.Content {
-			v.checkFreeForm(e, fmt.Sprintf("%s[%d]", path, i), depth+1)
+			v.checkFreeForm(e, sev, fmt.Sprintf("%s[%d]", path, i), depth+1)
 		}
 	case yaml.ScalarNode:
 		s, differs := yaml11Reading(n)
 		if !differs {
 			return
 		}
-		d := v.add(Warning, Position{Line: n.Line, Column: n.Column}, path, v.describeYAML11(n, s),
+		d := v.add(sev, Position{Line: n.Line, Column: n.Column}, path, v.describeYAML11(n, s),
 			fmt.Sprintf("write %s if that is intended, or else quote it", s.Value))
 		d.Rule = "yaml-1.1"
 		if r, ok := parseNumber(n); ok {

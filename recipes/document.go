@@ -37,8 +37,9 @@ type Document struct {
 	// zip override. Both are nil if paths in the file and in the recipe are the same.
 	keyPaths   map[*yaml.Node]string
 	entryPaths map[*yaml.Node]string
-	prefix     string              // of paths in the file of absent fields: base if the file has one
-	swept      map[*yaml.Node]bool // scalars that contain a value of a sweep
+	prefix     string // of paths in the file of absent fields: base if the file has one
+	// swept are the nodes that contain a value of a sweep; true if it is not a string or a list.
+	swept map[*yaml.Node]bool
 }
 
 // recordKeyPaths returns the path in the file of each key.

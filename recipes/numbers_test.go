@@ -85,16 +85,16 @@ func TestFrontendArgs(t *testing.T) {
 func TestSweptValues(t *testing.T) {
 	t.Parallel()
 	text := strings.NewReplacer("max_num_tokens: 1", `max_num_tokens: "{n}", list: "{l}", both: "{l}/{n}", word: "{w}"`,
-		"{A: b}", `{A: "{n}", B: "{b}"}`).Replace(plainRecipe) + "sweep: {n: [010, 1.0], b: [on], l: [[1, 2]], w: [fp8]}\n"
+		"{A: b}", `{A: "{n}", B: "{b}"}`).Replace(plainRecipe) + "sweep: {n: [010, 1.0], b: [on], l: [[1, 2]], w: [\"8\"]}\n"
 	r, _, ds := Select("r.yaml", []byte(text), "sweep[0]")
 	if len(ds) > 0 {
 		t.Fatal(ds)
 	}
 	config, err := r.Agg.Text()
-	if want := `{max_num_tokens: "8", list: [1, 2], both: "[1, 2]/8", word: "fp8"}` + "\n"; err != nil || config != want {
+	if want := `{max_num_tokens: "8", list: [1, 2], both: "[1, 2]/8", word: "8"}` + "\n"; err != nil || config != want {
 		t.Errorf("got %s, %v, want %s", config, err, want)
 	}
-	if a, _ := r.Environment.Get("A"); a != "8" || r.Name != "x_n8_bTrue_l1x2_wfp8" {
+	if a, _ := r.Environment.Get("A"); a != "8" || r.Name != "x_n8_bTrue_l1x2_w8" {
 		t.Errorf("environment %v, name %s", r.Environment, r.Name)
 	}
 	var swept []string

@@ -94,7 +94,7 @@ func nameLabel(n *yaml.Node) string {
 // string that is only a placeholder can become a list; other values are inserted as text.
 type substitution struct {
 	values   map[string]*yaml.Node
-	inserted map[*yaml.Node]bool // nodes with a value of the sweep
+	inserted map[*yaml.Node]bool // nodes with a value of the sweep; true if it is a scalar, but not a string
 }
 
 var placeholder = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
@@ -127,7 +127,7 @@ func (s substitution) apply(n *yaml.Node, depth int) *yaml.Node {
 			if v, ok := s.values[m[1]]; ok && v.Kind == yaml.SequenceNode {
 				list := *v
 				list.Line, list.Column, list.Anchor = n.Line, n.Column, ""
-				s.inserted[&list] = true
+				s.inserted[&list] = false
 				return &list
 			}
 		}
@@ -139,10 +139,20 @@ func (s substitution) apply(n *yaml.Node, depth int) *yaml.Node {
 		})
 		if c.Value != n.Value {
 			c.Style = yaml.DoubleQuotedStyle
-			s.inserted[&c] = true
+			s.inserted[&c] = s.isNumber(n.Value)
 		}
 	}
 	return &c
+}
+
+// isNumber reports whether a text is the placeholder of a scalar other than a string.
+func (s substitution) isNumber(text string) bool {
+	m := placeholder.FindStringSubmatch(text)
+	if m == nil || m[0] != text || s.values[m[1]].Kind != yaml.ScalarNode {
+		return false
+	}
+	_, isString := pythonString(s.values[m[1]])
+	return !isString
 }
 
 // SweptText returns the leaves of engine configurations in which a sweep writes a value other than a
@@ -154,8 +164,7 @@ func (r *Recipe) SweptText() []Leaf {
 	configs := "backend." + schema.TRTLLM + "_config." // of all engines: see [Recipe.Leaves]
 	var out []Leaf
 	for _, l := range r.Leaves() {
-		swept := l.node != nil && r.doc.swept[l.node] && l.node.Kind == yaml.ScalarNode
-		if swept && ResolveYAML11(l.node.Value).Tag != "!!str" && strings.HasPrefix(l.Canonical, configs) {
+		if r.doc.swept[l.node] && strings.HasPrefix(l.Canonical, configs) {
 			out = append(out, l)
 		}
 	}

@@ -317,7 +317,11 @@ func (v *values) readField(n *yaml.Node, f *schema.Field, logical string, at Pos
 			v.mapPositions[name+index] = Position{Path: at.Path + index, Line: e.Line, Column: e.Column}
 		}
 	case n.Kind == yaml.MappingNode, f.Kind == schema.Opaque:
-		v.checkFreeForm(n, at.Path, 0)
+		sev := Warning
+		if f.Name() == "frontend.args" { // a plan has what srtctl reads
+			sev = Note
+		}
+		v.checkFreeForm(n, sev, at.Path, 0)
 	}
 	v.byName[name] = value{node: n, field: f, position: at}
 }

@@ -58,7 +58,7 @@ func addInputFlags(cmd *cobra.Command) *inputFlags {
 	cmd.Flags().StringVar(&f.Cluster, "cluster", "",
 		"cluster file (default: $SRTSLURM_CONFIG, or srtslurm.yaml here or up to two directories above)")
 	cmd.Flags().Var(&edits{op: recipes.OpSet, to: &f.Edits}, "set",
-		"set a field of the recipe or workload: `path=value`; repeatable, applied in order")
+		"set a field of each recipe of the file, or of the workload: `path=value`; repeatable, applied in order")
 	cmd.Flags().Var(&edits{op: recipes.OpUnset, to: &f.Edits}, "unset", "remove the field at `path`; repeatable")
 	return f
 }
