@@ -127,6 +127,7 @@ type Benchmark struct {
 	Placement  string `path:"benchmark.client_placement"` // head, first_decode, last_decode
 	Dedicated  bool   `path:"benchmark.client_dedicated_node"`
 	Colocate   bool   `path:"benchmark.colocate_with_frontend"` // all dedicated roles share one node
+	ISL        int    `path:"benchmark.isl"`                    // length of prompts in tokens; 0: unknown
 	Levels     []int  // concurrency levels; each is a phase
 	ClientDir  string `path:"benchmark.agentperf_client_dir"`
 	ConfigPath string `path:"benchmark.agentperf_config"` // container path of the workload file

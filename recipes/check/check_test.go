@@ -213,3 +213,28 @@ func TestParseTimeLimit(t *testing.T) {
 		}
 	}
 }
+
+// Only prompts that may not fit into a NATS message are reported.
+func TestPayloadOfPrompts(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		benchmark, payload string
+		want               bool
+	}{
+		{"type: agentperf", "", true},
+		{"type: agentperf", "infra: {nats_max_payload_mb: 8}\n", true},
+		{"type: agentperf", "infra: {nats_max_payload_mb: 24}\n", false},
+		{"type: sa-bench\n  isl: 8192", "", false},
+		{"type: sa-bench\n  isl: 131072", "", true},
+		{"type: sa-bench\n  isl: 131072", "infra: {nats_max_payload_mb: 2}\n", false},
+		{"type: gsm8k", "", false},
+	} {
+		text := strings.NewReplacer("type: agentperf", c.benchmark, "install: false", "install: false, request_plane: nats").
+			Replace(recipe) + c.payload
+		rep := run(t, text, workload)
+		got := slices.ContainsFunc(rep.Diagnostics, func(d recipes.Diagnostic) bool { return d.Rule == "nats-payload" })
+		if got != c.want {
+			t.Errorf("%s, %s: %v", c.benchmark, c.payload, rep.Diagnostics)
+		}
+	}
+}

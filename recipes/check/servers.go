@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // sweep notes values of engine configurations that come from a sweep.
@@ -95,8 +96,19 @@ func (c *checker) frontend() {
 	}
 }
 
-// natsPayloadMB is the NATS payload limit that long prompts need.
-const natsPayloadMB = 24
+// natsPayloadMB is the NATS payload limit that long prompts need, and bytesPerToken an upper bound for the
+// size of a prompt in a message.
+const (
+	natsPayloadMB = 24
+	bytesPerToken = 10
+)
+
+// hasLongPrompts reports whether prompts may be larger than a NATS message. Those of agentperf grow with the
+// conversation.
+func (c *checker) hasLongPrompts() bool {
+	b, limit := c.r.Benchmark, max(1, c.r.NATSPayloadMB)
+	return b.Type == schema.AgentPerf && limit < natsPayloadMB || b.ISL*bytesPerToken > limit<<20
+}
 
 func (c *checker) infra() {
 	r := c.r
@@ -107,7 +119,7 @@ func (c *checker) infra() {
 		}
 		c.report("dedicated-infra", path, "", "etcd and NATS get a dedicated node: the job needs %d nodes", r.Nodes())
 	}
-	if r.Dynamo.RequestPlane == recipes.NATSPlane && r.NATSPayloadMB < natsPayloadMB {
+	if r.Dynamo.RequestPlane == recipes.NATSPlane && c.hasLongPrompts() {
 		d := c.report("nats-payload", "dynamo.request_plane", "set a payload limit of 24 MB or more, or use tcp",
 			"NATS carries messages of at most %d MB, but long prompts are larger", max(1, r.NATSPayloadMB))
 		if r.Schema == 1 {
