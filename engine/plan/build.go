@@ -30,8 +30,8 @@ func Build(req Request) (*Plan, error) {
 	servers, supported := req.Backends.For(r)
 	if !supported || r.Benchmark.Type != schema.AgentPerf {
 		return nil, planErr(problem.Errorf(problem.PlanUnsupported,
-			"engine %s, frontend %s, benchmark %s is not supported; use %s with benchmark agentperf",
-			r.Engine.Type, r.Frontend.Type, r.Benchmark.Type, req.Backends))
+			"engine %s%s, frontend %s, benchmark %s is not supported; use %s with benchmark agentperf",
+			r.Engine.Type, map[bool]string{true: " with a sidecar"}[r.Sidecar], r.Frontend.Type, r.Benchmark.Type, req.Backends))
 	}
 	if err := validate(req); err != nil {
 		return nil, planErr(err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/layout"
 )
 
 // The recipes in testdata/upstream are small cases: srtctl accepts a*.yaml and refuses r*.yaml.
@@ -188,4 +189,27 @@ func replaceAll(t *testing.T, text string, pairs []string) string {
 		text = strings.Replace(text, pairs[i], pairs[i+1], 1)
 	}
 	return text
+}
+
+// The pools of services are nodes in addition to those of workers.
+func TestPoolsAreNodes(t *testing.T) {
+	t.Parallel()
+	pool := "services:\n  - {name: box, nodes: 2, command: [x]}\n  - {name: idle, nodes: 5, enabled: false, command: [x]}\n"
+	for name, want := range map[string]struct {
+		text  string
+		nodes int
+	}{
+		"services only": {readUpstream(t, "a5"), 3},
+		"beside workers": {
+			strings.Replace(readUpstream(t, "a3"), "prefill: {nodes: 1", "prefill: {nodes: 3", 1) + pool, 6,
+		},
+	} {
+		r, found := recipes.ParseRecipe("r.yaml", []byte(want.text))
+		if found.Errors() > 0 {
+			t.Fatal(found)
+		}
+		if l, err := layout.New(r); r.Nodes() != want.nodes || err != nil || l.Nodes != want.nodes {
+			t.Errorf("%s: %d nodes, layout %+v, %v, want %d", name, r.Nodes(), l, err, want.nodes)
+		}
+	}
 }

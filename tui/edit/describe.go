@@ -1,6 +1,7 @@
 package edit
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -79,7 +80,7 @@ func describeField(t *schema.Table, path []string) (fieldInfo, bool) {
 	switch {
 	case depth == 0:
 		f.doc = "unknown key"
-		if near := schema.Nearest(path[0], t.Root().Keys()); near != "" {
+		if near := schema.OneEdit(path[0], t.Root().Keys()); near != "" {
 			f.extra = append(f.extra, "did you mean "+near+"?")
 		}
 		return f, true
@@ -105,11 +106,20 @@ func describeField(t *schema.Table, path []string) (fieldInfo, bool) {
 	if len(row.Enum) > 0 {
 		f.extra = append(f.extra, "one of "+strings.Join(row.Enum, ", "))
 	}
+	if row.Format != "" {
+		f.extra = append(f.extra, string(row.Format))
+	}
 	if row.Required {
 		f.extra = append(f.extra, "required")
 	}
 	if row.Nullable {
 		f.extra = append(f.extra, "may be null")
+	}
+	if len(n.Children) > 0 {
+		f.extra = append(f.extra, "keys: "+strings.Join(n.Keys(), ", "))
+	}
+	if use, reason := row.Use(); reason != "" {
+		f.extra = append(f.extra, fmt.Sprintf("%s: %s", use, reason))
 	}
 	f.pitfall = row.Pitfall
 	return f, true

@@ -55,6 +55,9 @@ func TestDescribe(t *testing.T) {
 		{schema.Recipe(2), "roles.prefill.nodez", "unknown key in roles.prefill"},
 		{schema.Recipe(2), "roles.prefill.env.UCX_TLS", "in roles.prefill.env: "},
 		{schema.Recipe(1), "resources.gpus_per_node", "default 4"},
+		{schema.Recipe(2), "identity.model", "keys: repo, revision|not applied: it is not verified"},
+		{schema.Recipe(2), "dynamo.source.sha", "4 to 40 hexadecimal digits"},
+		{schema.Recipe(2), "engine.connector", "not ours: only for engine vllm, atom"},
 	} {
 		f, ok := describeField(c.table, strings.Split(c.path, "."))
 		got := strings.Join(append([]string{f.path, f.kind, f.doc}, f.extra...), "|")
