@@ -194,7 +194,8 @@ func replaceAll(t *testing.T, text string, pairs []string) string {
 // The pools of services are nodes in addition to those of workers.
 func TestPoolsAreNodes(t *testing.T) {
 	t.Parallel()
-	pool := "services:\n  - {name: box, nodes: 2, command: [x]}\n  - {name: idle, nodes: 5, enabled: false, command: [x]}\n"
+	pool := "services:\n  - {name: box, nodes: 2, command: [x]}\n" +
+		"  - {name: idle, nodes: 5, enabled: false, command: [x]}\n"
 	for name, want := range map[string]struct {
 		text  string
 		nodes int
