@@ -165,6 +165,9 @@ func (c *Cluster) Apply(r *Recipe, getenv func(string) string) []Change {
 	}
 	alias("model.path", &r.ModelPath, c.ModelPaths)
 	alias("model.container", &r.Container, c.Containers)
+	for _, role := range []*Role{&r.Prefill, &r.Decode, &r.Agg} {
+		alias("roles."+string(role.Name)+".container", &role.Container, c.Containers)
+	}
 	alias("benchmark.container_image", &r.Benchmark.Image, c.Containers)
 	return changes
 }

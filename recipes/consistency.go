@@ -220,7 +220,7 @@ func (l *loadRules) engineOf(path string) string {
 		return l.r.Engine.Type
 	case first == "roles":
 		name, _, _ := strings.Cut(rest, ".")
-		if own := l.roleEngine(l.r.role(schema.Role(name))); own != "" {
+		if own := l.roleEngine(l.r.Role(schema.Role(name))); own != "" {
 			return own
 		}
 		return l.r.Engine.Type

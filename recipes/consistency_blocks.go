@@ -89,7 +89,7 @@ func (l *loadRules) profiling() {
 			case given && !wanted:
 				fail(p.name, "remove it", "the recipe has no %s workers", p.role)
 			case given:
-				l.phase(p.name, r.role(p.role))
+				l.phase(p.name, r.Role(p.role))
 			}
 		}
 	}

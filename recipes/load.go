@@ -283,7 +283,8 @@ func (v *values) role(name schema.Role) Role {
 	nodes, workers := name.NodesPath(), name.WorkersPath()
 	r := Role{
 		Name: name, Nodes: v.int(nodes), Workers: v.int(workers), GPUs: v.int(name.GPUsPath()),
-		Env: v.env(name.EnvPath()), ConfigPath: name.ConfigPath(schema.TRTLLM),
+		Env: v.env(name.EnvPath()), Container: v.str("roles." + string(name) + ".container"),
+		Srun: v.env("roles." + string(name) + ".srun_options"), ConfigPath: name.ConfigPath(schema.TRTLLM),
 	}
 	_, givenNodes := v.byName[nodes]
 	_, givenWorkers := v.byName[workers]

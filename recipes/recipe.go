@@ -91,6 +91,8 @@ type Role struct {
 	GPUs       int  // of one worker; 0: derived from nodes and workers
 	Colocated  bool // decode only: shares the prefill nodes
 	Env        Env
+	Container  string     // layout 2; empty: that of the model
+	Srun       Env        // layout 2: options of srun, in addition to those of all steps
 	Args       *yaml.Node // the engine configuration as written; nil: none
 	ConfigPath string     // canonical path of Args
 }
@@ -173,8 +175,8 @@ func (r *Recipe) Diag(sev Severity, canonical, message, fix string) Diagnostic {
 // recipe does not have.
 func (r *Recipe) Roles() []Role { return []Role{r.Prefill, r.Decode, r.Agg} }
 
-// role returns the role with a name.
-func (r *Recipe) role(name schema.Role) Role {
+// Role returns the role with a name; without workers if it is not that of workers.
+func (r *Recipe) Role(name schema.Role) Role {
 	for _, role := range r.Roles() {
 		if role.Name == name {
 			return role

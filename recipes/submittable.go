@@ -77,7 +77,13 @@ func (u *unsubmittable) options(c *Cluster) {
 		name     string
 		options  Env
 		reserved []string
-	}{{"sbatch_directives", r.SbatchDirectives, reservedDirectives}, {"srun_options", r.SrunOptions, nil}} {
+	}{
+		{"sbatch_directives", r.SbatchDirectives, reservedDirectives},
+		{"srun_options", r.SrunOptions, nil},
+		{"roles.prefill.srun_options", r.Prefill.Srun, nil},
+		{"roles.decode.srun_options", r.Decode.Srun, nil},
+		{"roles.agg.srun_options", r.Agg.Srun, nil},
+	} {
 		for _, o := range of.options {
 			if fault := optionFault(o, of.reserved); fault != "" {
 				u.add("job-options", Join(of.name, o.Name), "remove it", "%s", fault)

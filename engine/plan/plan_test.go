@@ -420,3 +420,38 @@ func TestUnknownMountPlaceholder(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// The container and the options of srun of a role apply to its workers alone.
+func TestRoleContainerAndOptions(t *testing.T) {
+	t.Parallel()
+	text := `schema: 2
+name: x
+model: {path: /m, container: /c.sqsh, precision: fp4}
+resources: {gpu_type: gb300, gpus_per_node: 4}
+engine: trtllm
+roles:
+  prefill: {nodes: 1, workers: 1}
+  decode: {nodes: 1, workers: 1, container: mine, srun_options: {mem: "0", overcommit: ""}}
+srun_options: {mem: 5G}
+frontend: {enable_multiple_frontends: false}
+dynamo: {install: false}
+benchmark: {type: agentperf, concurrency: 8, agentperf_client_dir: /ap/c, agentperf_config: /ap/w.yaml}
+`
+	req := request(t, text, Slurm)
+	req.Cluster.Containers = recipes.Env{{Name: "mine", Value: "/mine.sqsh"}}
+	req.Cluster.Apply(req.Recipe, func(string) string { return "" })
+	p := build(t, req)
+	for _, s := range p.Steps {
+		image, options := "/c.sqsh", "--mem=5G --export=ALL"
+		if s.Name == "decode_0" {
+			image, options = "/mine.sqsh", "--mem=5G --mem=0 --overcommit --export=ALL"
+		}
+		launch := strings.Join(s.Launch, " ")
+		if !strings.Contains(launch, "--container-image "+image+" ") || !strings.Contains(launch, options) {
+			t.Errorf("%s: %s, want %s and %s", s.Name, launch, image, options)
+		}
+		if !strings.Contains(strings.Join(s.Shell, " "), "--container-image "+image+" ") {
+			t.Errorf("the shell of %s: %v", s.Name, s.Shell)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -82,13 +83,14 @@ func (b *builder) srun(s *Step, options []string) []string {
 	argv := append([]string{"srun", "--jobid", JobID, "--job-name", s.Name, "--overlap"}, options...)
 	argv = append(argv, "--nodes", strconv.Itoa(len(s.Nodes)), "--ntasks", strconv.Itoa(s.Tasks),
 		"--nodelist", strings.Join(mapStrings(s.Nodes, nodeName), ","), "--output", LogDir+"/"+s.Log, "--open-mode", "append")
-	image := b.plan.Image
+	role := b.recipe.Role(s.Role)
+	image := cmp.Or(role.Container, b.plan.Image)
 	if s.Role == schema.Client && b.recipe.Benchmark.Image != "" {
 		image = b.recipe.Benchmark.Image
 	}
 	argv = append(argv, "--container-image", image, "--no-container-entrypoint", "--no-container-mount-home",
 		"--container-mounts", b.mountList())
-	for _, o := range b.recipe.SrunOptions {
+	for _, o := range slices.Concat(b.recipe.SrunOptions, role.Srun) {
 		argv = append(argv, option(o.Name, o.Value))
 	}
 	argv = append(argv, "--export=ALL")

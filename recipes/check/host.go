@@ -35,7 +35,11 @@ func (c *checker) missing(p string) bool {
 // hostPaths checks that the files of the recipe exist on this machine.
 func (c *checker) hostPaths() {
 	r := c.r
-	for _, f := range []struct{ path, value string }{{"model.path", r.ModelPath}, {"model.container", r.Container}} {
+	files := []struct{ path, value string }{{"model.path", r.ModelPath}, {"model.container", r.Container}}
+	for _, role := range r.Roles() {
+		files = append(files, struct{ path, value string }{"roles." + string(role.Name) + ".container", role.Container})
+	}
+	for _, f := range files {
 		if (c.cluster == nil || c.cluster.Preflight) && c.missing(f.value) {
 			c.report("not-here", f.path, "correct it, or set preflight: false in the cluster file if only compute nodes see it",
 				"%s does not exist on this machine, where srtctl looks for it", f.value)
