@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -452,6 +454,13 @@ func FuzzCheck(f *testing.F) {
 	f.Add([]byte(recipeLayout2), []byte("concurrencies: [1]\nphase_timeout_seconds: 1e30\nuser_spawn_rate: 1e-9"))
 	f.Add([]byte("schema: 2\nroles: {decode: {nodes: colocate, workers: 9999999, gpus: 99999999}}\n"+
 		"benchmark: {type: agentperf, concurrencies: 1x2}"), []byte("{}"))
+	for _, name := range upstreamNames() {
+		data, err := os.ReadFile(filepath.Join("testdata", "upstream", name+".yaml"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data, []byte(workload))
+	}
 	f.Fuzz(func(t *testing.T, r, w []byte) {
 		rec, found := recipes.ParseRecipe("r", r)
 		wl, _ := recipes.ParseWorkload("w", w)

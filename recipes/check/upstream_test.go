@@ -1,6 +1,7 @@
 package check
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,18 @@ import (
 )
 
 // The recipes in testdata/upstream are small cases: srtctl accepts a*.yaml and refuses r*.yaml.
+
+// upstreamNames returns the names of the files.
+func upstreamNames() []string {
+	var names []string
+	for i := range 12 {
+		names = append(names, fmt.Sprintf("a%d", i+1))
+	}
+	for i := range 6 {
+		names = append(names, fmt.Sprintf("r%d", i+1))
+	}
+	return names
+}
 
 func readUpstream(t *testing.T, name string) string {
 	t.Helper()
