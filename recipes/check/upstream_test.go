@@ -68,7 +68,7 @@ func TestUpstreamAccepts(t *testing.T) {
 		{"a5", "", 1, true, 0},
 		{"a6", "", 1, true, 0},
 		{"a7", "", 1, false, 0},
-		{"a8", "", 1, false, 3}, // flags that YAML 1.1 reads differently
+		{"a8", "", 1, false, 0},
 		{"a9", "", 1, false, 0},
 		{"a10", "", 1, false, 1}, // its services are not applied
 		{"a11", "", 1, false, 0},
