@@ -105,6 +105,23 @@ func TestUnusualTopology(t *testing.T) {
 			},
 		},
 		{
+			name:  "workers of 6 GPUs on nodes of their own",
+			proof: "5 of 5 lines, 305 tokens: 135 same, 170 by rule, 0 asked, 0 unaccounted",
+			edit: func(d *runDir) {
+				for i := 2; i < 5; i++ {
+					d.drop(fmt.Sprintf(" CTX %d ", i))
+				}
+				d.launch(" CTX 0 ", replaceIn("--nodelist gb300-r07-n09", "--nodelist gb300-r07-n09,gb300-r07-n10"))
+				d.launch(" CTX 1 ", replaceIn("--nodelist gb300-r07-n10", "--nodelist gb300-r07-n11,gb300-r07-n12"))
+				d.replace("job.log", `-N 1 -n 4`, "-N 2 -n 6")
+				d.replace("job.log", `Waiting for 6`, "Waiting for 3")
+				d.replace("ctx_config.yaml", `^(tensor_parallel_size|moe_expert_parallel_size): .*`, "$1: 6")
+			},
+			want: map[string]string{
+				"resources.prefill_nodes": "4", "resources.prefill_workers": "2", "resources.gpus_per_prefill": "6",
+			},
+		},
+		{
 			name:  "several decode workers",
 			proof: "9 of 9 lines, 564 tokens: 270 same, 294 by rule, 0 asked, 0 unaccounted",
 			edit: func(d *runDir) {
