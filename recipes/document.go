@@ -256,6 +256,12 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 		return
 	}
 	w.checkTag(n, path)
+	if strings.Contains(n.Value, "\x00") {
+		d := positionOf(n, path).diagnostic(w.file, Error, "contains the character NUL, which no text of a program can have",
+			"remove it")
+		d.Rule = "yaml"
+		w.diags = append(w.diags, d)
+	}
 	if n.Kind != yaml.MappingNode {
 		for i, c := range n.Content {
 			w.walk(c, fmt.Sprintf("%s[%d]", path, i), depth+1)
@@ -266,6 +272,9 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		at := Join(path, key.Value)
+		if strings.Contains(key.Value, "\x00") {
+			w.walk(key, path, depth+1)
+		}
 		if line, dup := first[key.Value]; dup && key.Tag != "!!merge" {
 			d := positionOf(key, at).diagnostic(w.file, Error, fmt.Sprintf(
 				"duplicate key, first given on line %d: parsers disagree on which value is used", line), "remove one of the two")

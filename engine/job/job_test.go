@@ -144,11 +144,11 @@ func (s *safeBuffer) String() string {
 
 func port(t *testing.T) string {
 	t.Helper()
-	pairs, err := local.Bindings(&plan.Plan{Steps: []plan.Step{{Name: "x"}}}, "", "", "", "")
+	values, err := local.Bindings(&plan.Plan{Steps: []plan.Step{{Name: "x"}}}, "", "", "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "127.0.0.1:" + pairs[len(pairs)-1]
+	return "127.0.0.1:" + values[plan.StepPort("x")]
 }
 
 func worker(t *testing.T, name string) plan.Step {
@@ -341,7 +341,7 @@ func TestClientStep(t *testing.T) {
 func TestUnboundPlanIsRefused(t *testing.T) {
 	t.Parallel()
 	_, err := job.Run(t.Context(), job.Options{Plan: &plan.Plan{Steps: []plan.Step{{Launch: []string{"{bin}"}}}}})
-	if err == nil || !strings.Contains(err.Error(), "{bin}") {
+	if err == nil || !strings.Contains(err.Error(), "[bin]") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -224,16 +224,12 @@ func TestExitCodeOfSignal(t *testing.T) {
 func TestBindingsAssignPorts(t *testing.T) {
 	t.Parallel()
 	p := &plan.Plan{Steps: []plan.Step{{Name: "a"}, {Name: "b"}, {Name: "client", Stage: plan.Client}}}
-	pairs, err := Bindings(p, "L1", "/run", "/run/logs", "/bin/x")
+	got, err := Bindings(p, "L1", "/run", "/run/logs", "/bin/x")
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := map[string]string{}
-	for i := 0; i < len(pairs); i += 2 {
-		got[pairs[i]] = pairs[i+1]
-	}
-	if got["{port:a}"] == "" || got["{port:a}"] == got["{port:b}"] || got["{port:client}"] != "" ||
-		got["{job_id}"] != "L1" || got["{bin}"] != "/bin/x" {
+	if got[plan.StepPort("a")] == "" || got[plan.StepPort("a")] == got[plan.StepPort("b")] ||
+		got[plan.StepPort("client")] != "" || got[plan.JobID] != "L1" || got[plan.Binary] != "/bin/x" {
 		t.Errorf("got %v", got)
 	}
 }

@@ -179,12 +179,12 @@ func AwaitEnd(ctx context.Context, dir string) error {
 	}
 }
 
-// Bindings returns the plan's placeholders and their values on this machine, as pairs: one node, the
-// loopback address, and a free port for each server.
-func Bindings(p *plan.Plan, id, dir, logs, program string) ([]string, error) {
-	pairs := []string{
-		"{node:0}", "localhost", "{ip:0}", "127.0.0.1", plan.JobID, id, plan.RunDir, dir, plan.LogDir, logs,
-		plan.Binary, program,
+// Bindings returns the values of the plan's placeholders on this machine: one node, the loopback address,
+// and a free port for each server.
+func Bindings(p *plan.Plan, id, dir, logs, program string) (plan.Values, error) {
+	values := plan.Values{
+		plan.NodeName(0): "localhost", plan.NodeAddress(0): "127.0.0.1", plan.JobID: id, plan.RunDir: dir,
+		plan.LogDir: logs, plan.Binary: program,
 	}
 	// All listeners stay open until each step has a port, so that no port is assigned twice.
 	var open []net.Listener
@@ -199,12 +199,12 @@ func Bindings(p *plan.Plan, id, dir, logs, program string) ([]string, error) {
 			continue
 		}
 		open = append(open, l)
-		pairs = append(pairs, "{port:"+s.Name+"}", strconv.Itoa(port))
+		values[plan.StepPort(s.Name)] = strconv.Itoa(port)
 	}
 	for _, l := range open {
 		errs = append(errs, l.Close())
 	}
-	return pairs, errors.Join(errs...)
+	return values, errors.Join(errs...)
 }
 
 // Ports below the kernel's ephemeral range. A probe of a server that does not listen yet could

@@ -1,18 +1,11 @@
 package plan
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
-
-// Bind returns a copy of the plan with placeholders replaced by values. The arguments
-// alternate between placeholder and value.
-func (p *Plan) Bind(pairs ...string) *Plan {
-	return p.mapText(strings.NewReplacer(pairs...).Replace)
-}
 
 // Redacted returns a copy of the plan for display, with secret values hidden in environments, files and
 // command lines, which have them only if the recipe gives one as an argument.
@@ -83,20 +76,6 @@ func (p *Plan) mapText(f func(string) string) *Plan {
 	return &out
 }
 
-// Placeholders returns the unbound placeholders of the plan, sorted.
-func (p *Plan) Placeholders() []string {
-	var found []string
-	p.mapText(func(s string) string {
-		found = append(found, placeholderPattern.FindAllString(s, -1)...)
-		return s
-	})
-	slices.Sort(found)
-	return slices.Compact(found)
-}
-
-// placeholderPattern matches the placeholders that [Plan.Bind] replaces.
-var placeholderPattern = regexp.MustCompile(`\{(?:job_id|run_dir|log_dir|bin|(?:node|ip|port):[^}]*)\}`)
-
 // containerFlags are the srun flags that define the container of a step, and whether each
 // takes a value.
 var containerFlags = map[string]bool{
@@ -108,7 +87,7 @@ var containerFlags = map[string]bool{
 // container with the same image and mounts.
 func (s *Step) shell() []string {
 	argv := []string{
-		"srun", "--jobid", JobID, "--overlap", "--mpi", "none", "--nodes", "1", "--ntasks", "1", "--nodelist",
+		"srun", "--jobid", JobID.text(), "--overlap", "--mpi", "none", "--nodes", "1", "--ntasks", "1", "--nodelist",
 		nodeName(s.Nodes[0]), "--pty",
 	}
 	for i := 0; i < len(s.Launch); i++ {

@@ -58,12 +58,12 @@ func Build(req Request) (*Plan, error) {
 		if err := b.buildLocal(); err != nil {
 			return nil, fmt.Errorf("plan %s for this machine: %w", r.File, err)
 		}
-		return b.plan, nil
+		return b.plan.spell(), nil
 	}
 	if err := b.buildSlurm(); err != nil {
 		return nil, planErr(err)
 	}
-	return b.plan, nil
+	return b.plan.spell(), nil
 }
 
 // validate returns an error for values that can't be used in a job.
@@ -163,9 +163,9 @@ func (b *builder) addClient(env backend.Env, argv ...string) {
 func (b *builder) deployment() backend.Deployment {
 	node := func(i int) backend.Node { return backend.Node{Name: nodeName(i), Address: address(i)} }
 	s := backend.Deployment{
-		Recipe: b.recipe, Model: b.plan.Model, ModelPath: b.modelPath(), LogDir: containerLogs, JobID: JobID, Program: Binary,
+		Recipe: b.recipe, Model: b.plan.Model, ModelPath: b.modelPath(), LogDir: containerLogs, JobID: JobID.text(), Program: Binary.text(),
 		Head: node(b.layout.Head), Infra: node(b.layout.Infra), Frontend: node(b.layout.Frontend),
-		Port: func(step string) string { return "{port:" + step + "}" },
+		Port: func(step string) string { return StepPort(step).text() },
 	}
 	for i, w := range b.layout.Workers {
 		worker := backend.Worker{Role: w.Role, Index: w.Index, Number: i, GPUs: w.GPUs, Ranks: w.Ranks}

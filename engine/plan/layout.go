@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/layout"
@@ -51,6 +50,6 @@ func onOneNode(l layout.Layout) layout.Layout {
 }
 
 // nodeName and address return the placeholders for the name and address of a node.
-func nodeName(i int) string { return "{node:" + strconv.Itoa(i) + "}" }
+func nodeName(i int) string { return NodeName(i).text() }
 
-func address(i int) string { return "{ip:" + strconv.Itoa(i) + "}" }
+func address(i int) string { return NodeAddress(i).text() }

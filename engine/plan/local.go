@@ -36,11 +36,11 @@ func (b *builder) buildLocal() error {
 		return err
 	}
 	frontend := b.addServers(backend.LocalMock())
-	b.addClient(nil, Binary, "replay", "--config", localWorkload,
+	b.addClient(nil, Binary.text(), "replay", "--config", localWorkload,
 		"--base-url", "http://"+frontend.Host+":"+frontend.Port+"/v1",
 		"--model", b.plan.Model, "--concurrencies", recipes.JoinInts(b.levels),
-		"--request-log-path", LogDir+"/agentperf/requests.jsonl",
-		"--results-dir", LogDir+"/agentperf", "--events", LogDir+"/events.client.jsonl")
+		"--request-log-path", LogDir.text()+"/agentperf/requests.jsonl",
+		"--results-dir", LogDir.text()+"/agentperf", "--events", LogDir.text()+"/events.client.jsonl")
 	b.substitute("client", "external agentperf-client", "built-in replay client",
 		"the external client needs a checkout and a container")
 	b.plan.Nodes = []Node{{Index: 0, Name: nodeName(0), Roles: []string{}}}
@@ -62,7 +62,7 @@ func (b *builder) substituteServers(mock backend.Mock) {
 }
 
 // localWorkload is the client's workload in the run directory.
-const localWorkload = RunDir + "/benchmark_config.yaml"
+var localWorkload = RunDir.text() + "/benchmark_config.yaml"
 
 // scaleLocal reduces users and times by one factor each. Each phase keeps the proportions of
 // ramp, settling and measurement, and the timeout rule is satisfied if and only if it was before.

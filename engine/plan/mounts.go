@@ -23,14 +23,14 @@ func (b *builder) addMounts() error {
 		b.plan.Mounts = slices.DeleteFunc(b.plan.Mounts, func(m Mount) bool { return m.Host == host })
 		b.plan.Mounts = append(b.plan.Mounts, Mount{Host: host, Container: container, Source: source})
 	}
-	add(LogDir, containerLogs, backend.BuiltIn)
+	add(LogDir.text(), containerLogs, backend.BuiltIn)
 	if !strings.HasPrefix(b.recipe.ModelPath, "hf:") {
 		add(b.recipe.ModelPath, containerModel, "model.path")
 	}
 	if d := b.recipe.StageDir; d != "" {
 		add(path.Dir(d), path.Dir(d), "model.stage_dir")
 	}
-	add(RunDir+"/bin", "/agentperf", backend.BuiltIn)
+	add(RunDir.text()+"/bin", "/agentperf", backend.BuiltIn)
 	if b.Cluster != nil {
 		if b.Cluster.SrtctlRoot != "" {
 			add(b.Cluster.SrtctlRoot+"/configs", "/configs", b.Cluster.File)
@@ -64,7 +64,7 @@ func (b *builder) addMounts() error {
 // in the job become placeholders of the plan.
 func (b *builder) expandTemplate(s string) (string, error) {
 	known := map[string]string{
-		"job_id": JobID, "run_name": b.recipe.Name + "_" + JobID, "head_node_ip": address(b.layout.Head), "log_dir": LogDir,
+		"job_id": JobID.text(), "run_name": b.recipe.Name + "_" + JobID.text(), "head_node_ip": address(b.layout.Head), "log_dir": LogDir.text(),
 		"model_path": b.recipe.ModelPath, "container_image": b.recipe.Container,
 		"gpus_per_node": strconv.Itoa(b.recipe.GPUsPerNode),
 	}

@@ -27,15 +27,6 @@ const (
 // OnSlurm reports whether a run of this target is a Slurm job.
 func (t Target) OnSlurm() bool { return t == Slurm || t == Srtctl }
 
-// Placeholders for values that are unknown before the run; [Plan.Bind] replaces them. {node:N} is
-// the name of node N of the allocation, {ip:N} its address, {port:STEP} the port of a local step.
-const (
-	JobID  = "{job_id}"
-	RunDir = "{run_dir}" // the run directory
-	LogDir = "{log_dir}" // the log directory
-	Binary = "{bin}"     // this program
-)
-
 // Plan describes everything that a run will do. Values of environment variables include
 // secrets: use [Plan.Redacted] before display.
 type Plan struct {
@@ -59,7 +50,9 @@ type Plan struct {
 	Script        string           `json:"script"`     // batch script; empty for local runs
 	OutputDir     string           `json:"output_dir"` // parent of the run directory
 	Smoke         bool             `json:"smoke,omitempty"`
-	Scale         LocalScale       `json:"-"` // requested scale of a local plan
+	// Braces is the number of braces on each side of placeholders; 0: one.
+	Braces int        `json:"placeholder_braces,omitempty"`
+	Scale  LocalScale `json:"-"` // requested scale of a local plan
 }
 
 // Node is one node of the run and its roles.

@@ -390,18 +390,22 @@ func TestLocalScale(t *testing.T) {
 	}
 }
 
+// allocation are the values of the placeholders in an allocation of four nodes.
+var allocation = Values{
+	NodeAddress(0): "10.0.0.1", JobID: "7", LogDir: "/run/logs", RunDir: "/run",
+	NodeName(0): "a", NodeName(1): "b", NodeName(2): "c", NodeName(3): "d",
+}
+
 func TestBind(t *testing.T) {
 	t.Parallel()
 	p := build(t, request(t, recipe, Slurm))
-	want := []string{"{ip:0}", "{job_id}", "{log_dir}", "{node:0}", "{node:1}", "{node:2}", "{node:3}", "{run_dir}"}
+	want := []Placeholder{
+		NodeAddress(0), JobID, LogDir, NodeName(0), NodeName(1), NodeName(2), NodeName(3), RunDir,
+	}
 	if got := p.Placeholders(); !slices.Equal(got, want) {
 		t.Fatalf("placeholders %v, want %v", got, want)
 	}
-	pairs := []string{
-		"{ip:0}", "10.0.0.1", JobID, "7", LogDir, "/run/logs", RunDir, "/run", "{node:0}", "a", "{node:1}", "b", "{node:2}",
-		"c", "{node:3}", "d",
-	}
-	b := p.Bind(pairs...)
+	b := p.Bind(allocation)
 	if got := b.Placeholders(); len(got) != 0 {
 		t.Errorf("still unbound: %v", got)
 	}

@@ -56,7 +56,7 @@ func (b *builder) addConfigs() error {
 		}
 		if name != "" {
 			source := b.recipe.Position(role.ConfigPath).Path
-			b.plan.Files = append(b.plan.Files, File{Path: LogDir + "/" + name, Content: text, Source: source, Role: role.Name})
+			b.plan.Files = append(b.plan.Files, File{Path: LogDir.text() + "/" + name, Content: text, Source: source, Role: role.Name})
 		}
 	}
 	return nil
@@ -80,9 +80,9 @@ func (b *builder) buildSrtctl() error {
 // that are inherited from srun. Secrets are inherited from the environment of srun, so that
 // they do not appear on a command line.
 func (b *builder) srun(s *Step, options []string) []string {
-	argv := append([]string{"srun", "--jobid", JobID, "--job-name", s.Name, "--overlap"}, options...)
+	argv := append([]string{"srun", "--jobid", JobID.text(), "--job-name", s.Name, "--overlap"}, options...)
 	argv = append(argv, "--nodes", strconv.Itoa(len(s.Nodes)), "--ntasks", strconv.Itoa(s.Tasks),
-		"--nodelist", strings.Join(mapStrings(s.Nodes, nodeName), ","), "--output", LogDir+"/"+s.Log, "--open-mode", "append")
+		"--nodelist", strings.Join(mapStrings(s.Nodes, nodeName), ","), "--output", LogDir.text()+"/"+s.Log, "--open-mode", "append")
 	role := b.recipe.Role(s.Role)
 	image := cmp.Or(role.Container, b.plan.Image)
 	if s.Role == schema.Client && b.recipe.Benchmark.Image != "" {

@@ -29,7 +29,7 @@ func TestSmokeRun(t *testing.T) {
 			t.Errorf("%s in %v, want %s", name, argv, want)
 		}
 	}
-	i := slices.IndexFunc(p.Files, func(f File) bool { return f.Path == LogDir+"/benchmark_config.smoke.yaml" })
+	i := slices.IndexFunc(p.Files, func(f File) bool { return f.Path == "{log_dir}/benchmark_config.smoke.yaml" })
 	if i < 0 || !strings.Contains(p.Files[i].Content, "trajectory_path: /ap/t.jsonl") ||
 		!strings.Contains(p.Files[i].Content, "phase_timeout_seconds: 34.0") {
 		t.Fatalf("files %+v", p.Files)
@@ -50,7 +50,8 @@ func TestSmokeRun(t *testing.T) {
 // The shell of a step runs on its first node, with its image and mounts, and reserves nothing.
 func TestShellOfStep(t *testing.T) {
 	t.Parallel()
-	p := build(t, request(t, recipe, Slurm)).Bind(JobID, "7", LogDir, "/out/7/logs", RunDir, "/out/7", "{node:2}", "n3")
+	p := build(t, request(t, recipe, Slurm)).Bind(
+		Values{JobID: "7", LogDir: "/out/7/logs", RunDir: "/out/7", NodeName(2): "n3"})
 	line := CommandLine(step(t, p, "decode_0").Shell)
 	for _, words := range []string{
 		"srun --jobid 7 --overlap --mpi none --nodes 1 --ntasks 1 --nodelist n3 --pty ", "--container-image /img/dyn.sqsh",

@@ -99,5 +99,5 @@ func (b *builder) shortenForSmoke() error {
 	}
 	b.config = containerLogs + "/" + smokeFile
 	b.substitute("workload", b.recipe.Benchmark.ConfigPath, b.config, "smoke run: the client reads a modified copy")
-	return b.writeWorkload(LogDir+"/"+smokeFile, times)
+	return b.writeWorkload(LogDir.text()+"/"+smokeFile, times)
 }

@@ -12,10 +12,9 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes/problem"
 )
 
-// Bindings returns the placeholders of a plan and their values in an allocation, as
-// alternating names and values: the job id, the run and log directories, and the names and
-// addresses of the nodes.
-func Bindings(ctx context.Context, p *plan.Plan, id, nodeList, dir, logs string) ([]string, error) {
+// Bindings returns the values of the placeholders of a plan in an allocation: the job id, the run and log
+// directories, and the names and addresses of the nodes.
+func Bindings(ctx context.Context, p *plan.Plan, id, nodeList, dir, logs string) (plan.Values, error) {
 	out, err := call(ctx, queryLimit, "scontrol", "show", "hostnames", nodeList)
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes of allocation %s: %w", nodeList, err)
@@ -26,12 +25,11 @@ func Bindings(ctx context.Context, p *plan.Plan, id, nodeList, dir, logs string)
 			"bind the plan: allocation %s: has %d nodes, but the plan needs %d", nodeList, len(names), len(p.Nodes))
 	}
 	addresses := nodeAddresses(ctx, nodeList)
-	pairs := []string{plan.JobID, id, plan.RunDir, dir, plan.LogDir, logs}
+	values := plan.Values{plan.JobID: id, plan.RunDir: dir, plan.LogDir: logs}
 	for i, name := range names {
-		pairs = append(pairs, fmt.Sprintf("{node:%d}", i), name,
-			fmt.Sprintf("{ip:%d}", i), address(ctx, name, addresses[name]))
+		values[plan.NodeName(i)], values[plan.NodeAddress(i)] = name, address(ctx, name, addresses[name])
 	}
-	return pairs, nil
+	return values, nil
 }
 
 // address returns the IP address at which other nodes reach a node. It resolves the host name

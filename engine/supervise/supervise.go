@@ -74,9 +74,9 @@ func (s Supervisor) run(ctx context.Context, dir string, rec rundir.Record, p *p
 }
 
 func (s Supervisor) runLocal(ctx context.Context, dir, id string, p *plan.Plan, log io.Writer) (int, error) {
-	pairs, err := local.Bindings(p, id, dir, rundir.Logs(dir), s.Program)
+	values, err := local.Bindings(p, id, dir, rundir.Logs(dir), s.Program)
 	if err == nil {
-		p, err = bind(dir, p, pairs)
+		p, err = bind(dir, p, values)
 	}
 	if err != nil {
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)
@@ -89,8 +89,8 @@ func (s Supervisor) runLocal(ctx context.Context, dir, id string, p *plan.Plan, 
 }
 
 // bind replaces the placeholders of the plan and writes the bound plan.
-func bind(dir string, p *plan.Plan, pairs []string) (*plan.Plan, error) {
-	p = p.Bind(pairs...)
+func bind(dir string, p *plan.Plan, values plan.Values) (*plan.Plan, error) {
+	p = p.Bind(values)
 	return p, rundir.WriteNew(filepath.Join(dir, rundir.BoundFile), p, 0o600)
 }
 
@@ -119,9 +119,9 @@ func (s Supervisor) runInAllocation(
 	if err != nil { // not fatal: stopReason queries Slurm again
 		atStart = slurm.Job{}
 	}
-	pairs, err := slurm.Bindings(ctx, p, id, s.Getenv("SLURM_JOB_NODELIST"), dir, rundir.Logs(dir))
+	values, err := slurm.Bindings(ctx, p, id, s.Getenv("SLURM_JOB_NODELIST"), dir, rundir.Logs(dir))
 	if err == nil {
-		p, err = bind(dir, p, pairs)
+		p, err = bind(dir, p, values)
 	}
 	if err != nil {
 		return 1, fmt.Errorf("supervise %s: %w", dir, err)

@@ -200,11 +200,11 @@ func TestCustomBackendIsPlanned(t *testing.T) {
 func execute(t *testing.T, p *plan.Plan, components map[string]schema.Role) (int, event.Status) {
 	t.Helper()
 	dir, self := t.TempDir(), os.Args[0]
-	pairs, err := local.Bindings(p, "7", dir, dir, self)
+	values, err := local.Bindings(p, "7", dir, dir, self)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = p.Bind(pairs...)
+	p = p.Bind(values)
 	for i := range p.Steps {
 		p.Steps[i].Launch = slices.Clone(p.Steps[i].Argv)
 		p.Steps[i].Launch[0] = self

@@ -49,16 +49,17 @@ func buildSections(p proposal) []section {
 	if notes := p.cluster.lines(); len(notes) > 0 {
 		out = append(out, section{"CLUSTER: current state", notes})
 	}
-	for _, s := range p.plan.Redacted().Sections() {
+	shown := p.plan.Redacted()
+	if !shown.Target.OnSlurm() {
+		shown = shown.Bind(plan.Values{plan.NodeName(0): "this machine"})
+	}
+	for _, s := range shown.Sections() {
 		sec := section{title: s.Title}
 		if s.Title == "NODES" && p.plan.Target.OnSlurm() {
 			sec = section{"NODES: one cell per GPU", nodeMap(p.plan)}
 			s.Lines = nil
 		}
 		for _, l := range s.Lines {
-			if !p.plan.Target.OnSlurm() {
-				l = strings.ReplaceAll(l, "{node:0}", "this machine")
-			}
 			sec.lines = append(sec.lines, line{text: l})
 		}
 		out = append(out, sec)

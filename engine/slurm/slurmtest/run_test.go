@@ -124,7 +124,7 @@ func runSample(t *testing.T, s *site) submitted {
 		}
 	}
 	bound := read[plan.Plan](t, rec.Dir+"/plan.bound.json")
-	if diff := cmp.Diff(shown.Bind(bindings(&bound, rec)...), &bound); diff != "" {
+	if diff := cmp.Diff(shown.Bind(bindings(&bound, rec)), &bound); diff != "" {
 		t.Errorf("the bound plan differs from dry-run:\n%s", diff)
 	}
 	compareCommands(t, s, &shown, &bound, text)
@@ -138,15 +138,15 @@ func runSample(t *testing.T, s *site) submitted {
 	return rec
 }
 
-// bindings returns the placeholders and their values in the allocation of a run.
-func bindings(bound *plan.Plan, rec submitted) []string {
-	pairs := []string{plan.JobID, rec.ID, plan.RunDir, rec.Dir, plan.LogDir, rec.Dir + "/logs"}
+// bindings returns the values of the placeholders in the allocation of a run.
+func bindings(bound *plan.Plan, rec submitted) plan.Values {
+	values := plan.Values{plan.JobID: rec.ID, plan.RunDir: rec.Dir, plan.LogDir: rec.Dir + "/logs"}
 	for i, n := range bound.Nodes {
 		number := strings.TrimPrefix(n.Name, "gb300-T")
-		pairs = append(pairs, "{node:"+strconv.Itoa(i)+"}", n.Name, "{ip:"+strconv.Itoa(i)+"}",
-			subnet(bound)+strings.TrimLeft(number, "0"))
+		values[plan.NodeName(i)] = n.Name
+		values[plan.NodeAddress(i)] = subnet(bound) + strings.TrimLeft(number, "0")
 	}
-	return pairs
+	return values
 }
 
 // subnet returns the common prefix of the node addresses, taken from the probe of the frontend.
