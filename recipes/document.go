@@ -89,6 +89,12 @@ func (p Position) diagnostic(file string, sev Severity, message, fix string) Dia
 	}
 }
 
+// withRule returns the finding as one of a rule.
+func (d Diagnostic) withRule(rule string) Diagnostic {
+	d.Rule = rule
+	return d
+}
+
 // positionOf returns the position of a node at a path.
 func positionOf(n *yaml.Node, path string) Position {
 	return Position{Path: path, Line: n.Line, Column: n.Column}
@@ -112,7 +118,9 @@ func Read(path string) ([]byte, error) {
 func Parse(file string, data []byte) (*Document, Diagnostics) {
 	d := &Document{File: file}
 	fail := func(line, col int, format string, args ...any) (*Document, Diagnostics) {
-		return d, Diagnostics{Position{Line: line, Column: col}.diagnostic(file, Error, fmt.Sprintf(format, args...), "")}
+		return d, Diagnostics{
+			Position{Line: line, Column: col}.diagnostic(file, Error, fmt.Sprintf(format, args...), "").withRule("yaml"),
+		}
 	}
 	if len(data) > maxFileBytes {
 		return fail(0, 0, "file too large: the limit is %d MiB", maxFileBytes>>20)
@@ -146,7 +154,7 @@ func Parse(file string, data []byte) (*Document, Diagnostics) {
 	if err := dec.Decode(&next); err == nil {
 		second := Position{Line: next.Line, Column: 1}
 		w.diags = append(w.diags, second.diagnostic(file, Warning,
-			"the second YAML document is ignored; only the first one is used", ""))
+			"the second YAML document is ignored; only the first one is used", "").withRule("yaml"))
 	}
 	d.Root = doc.Content[0]
 	if w.aliases {
@@ -259,8 +267,7 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 	if strings.Contains(n.Value, "\x00") {
 		d := positionOf(n, path).diagnostic(w.file, Error, "contains the character NUL, which no text of a program can have",
 			"remove it")
-		d.Rule = "yaml"
-		w.diags = append(w.diags, d)
+		w.diags = append(w.diags, d.withRule("yaml"))
 	}
 	if n.Kind != yaml.MappingNode {
 		for i, c := range n.Content {
@@ -278,8 +285,7 @@ func (w *walker) walk(n *yaml.Node, path string, depth int) {
 		if line, dup := first[key.Value]; dup && key.Tag != "!!merge" {
 			d := positionOf(key, at).diagnostic(w.file, Error, fmt.Sprintf(
 				"duplicate key, first given on line %d: parsers disagree on which value is used", line), "remove one of the two")
-			d.Rule = "duplicate-key"
-			w.diags = append(w.diags, d)
+			w.diags = append(w.diags, d.withRule("duplicate-key"))
 		}
 		first[key.Value] = key.Line
 		w.walk(n.Content[i+1], at, depth+1)

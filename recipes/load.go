@@ -112,7 +112,7 @@ func schemaVersion(doc *Document) (int, *Diagnostic) {
 	}
 	d := positionOf(n, "schema").diagnostic(doc.File, Error,
 		fmt.Sprintf("unknown layout %s; expected 1 (or no schema line) or 2", describe(n)),
-		"write schema: 2, or remove the line for layout 1")
+		"write schema: 2, or remove the line for layout 1").withRule("type")
 	return 0, &d
 }
 
@@ -128,9 +128,10 @@ func buildRecipe(doc *Document, version int, v *values) *Recipe {
 	if val, ok := v.byName["telemetry"]; ok {
 		r.Telemetry = strings.EqualFold(scalarAt(val.node, "enabled"), "true")
 	}
+	r.Frontend.WorkerSelection = v.yamlText("frontend.worker_selection")
 	r.Services = v.readServices()
 	for _, s := range r.Services {
-		if s.Is(schema.NATS) {
+		if s.Is(schema.NATS) && s.Enabled && s.External == "" {
 			r.NATSPayloadMB = max(r.NATSPayloadMB, s.PayloadMB)
 		}
 		infra := s.Is(schema.Etcd) || s.Is(schema.NATS)
@@ -299,6 +300,19 @@ func (v *values) role(name schema.Role) Role {
 		}
 	}
 	return r
+}
+
+// yamlText returns the value of a field as YAML that YAML 1.1 and 1.2 read alike; empty if it is not set.
+func (v *values) yamlText(name string) string {
+	val, ok := v.byName[name]
+	if !ok || isNull(val.node) {
+		return ""
+	}
+	text, err := marshalYAML(resolve11(expandAliases(val.node, 0)))
+	if err != nil {
+		v.reportType(val.position, "can't be encoded: "+err.Error(), "")
+	}
+	return text
 }
 
 // Text returns the engine configuration of a role as YAML, or "" if it has none.

@@ -17,7 +17,8 @@ type expander struct {
 }
 
 func (e *expander) fail(n *yaml.Node, where, format string, args ...any) {
-	e.diags = append(e.diags, positionOf(n, where).diagnostic(e.doc.File, Error, fmt.Sprintf(format, args...), ""))
+	d := positionOf(n, where).diagnostic(e.doc.File, Error, fmt.Sprintf(format, args...), "")
+	e.diags = append(e.diags, d.withRule("several"))
 }
 
 // IsOverrideKey reports whether a key of a file with a base defines one recipe or several.

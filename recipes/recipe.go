@@ -105,6 +105,8 @@ type Frontend struct {
 	Dedicated bool   `path:"frontend.dedicated_node"`
 	Args      []Flag `path:"frontend.args"`
 	Env       Env    `path:"frontend.env"`
+	// WorkerSelection is the policy of dynamo's router as YAML; empty: its default.
+	WorkerSelection string
 }
 
 // Flag is an argument of the frontend: --Name or --Name Value.

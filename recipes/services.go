@@ -16,15 +16,49 @@ type Service struct {
 	Name      string
 	Type      string // generic if the file names none
 	Enabled   bool
-	External  string // address of a running service that is used instead; empty: it is started
-	Node      string // where it runs: head, dedicated …
-	Nodes     int    // nodes of its pool, in addition to those of workers; 0: it has none
-	PayloadMB int    // limit of a NATS message; 0: not set
+	External  string   // address of a running service that is used instead; empty: it is started
+	Node      string   // where it runs: head, dedicated …
+	Nodes     int      // nodes of its pool, in addition to those of workers; 0: it has none
+	PayloadMB int      // limit of a NATS message; 0: not set
+	Command   []string // with its arguments, of a generic service
 }
 
 // Is reports whether the service is of a kind, by its type or its name: one that is named etcd or
 // nats replaces the one that srtctl starts.
 func (s Service) Is(kind schema.Role) bool { return s.Type == string(kind) || s.Name == string(kind) }
+
+// Infra is how a job gets etcd or NATS.
+type Infra struct {
+	Starts   bool     // the job starts it
+	External string   // address of a running one, which is used instead; empty: none
+	Path     string   // canonical path of the service in the recipe; empty: it is started without one
+	Command  []string // that starts it, instead of the usual one
+}
+
+// Infra returns how a job gets etcd or NATS. A service of the recipe replaces the one that srtctl starts
+// otherwise: etcd always, NATS if a plane uses it or its payload limit is set.
+func (r *Recipe) Infra(kind schema.Role) Infra {
+	declared := slices.DeleteFunc(slices.Clone(r.Services), func(s Service) bool { return !s.Is(kind) })
+	i := slices.IndexFunc(declared, func(s Service) bool { return s.Enabled })
+	switch {
+	case i >= 0:
+		s := declared[i]
+		in := Infra{Starts: s.External == "", External: s.External, Path: s.Path}
+		if s.Type == genericService {
+			in.Command = s.Command
+		}
+		return in
+	case len(declared) > 0:
+		return Infra{Path: declared[0].Path}
+	case kind == schema.NATS: // a dedicated node in layout 1 is one for both
+		return Infra{Starts: r.Dynamo.RequestPlane == NATSPlane || r.Dynamo.EventPlane == NATSPlane ||
+			r.NATSPayloadMB > 0 || r.Schema == 1 && r.DedicatedInfra}
+	}
+	return Infra{Starts: true}
+}
+
+// genericService is the type of services that run any command.
+const genericService = "generic"
 
 // readServices returns the services of a recipe.
 func (v *values) readServices() []Service {
@@ -39,6 +73,7 @@ func (v *values) readServices() []Service {
 			Path: path, Name: v.str(path + ".name"), Type: v.str(path + ".type"), Enabled: v.bool(path + ".enabled"),
 			External: v.str(path + ".external"), Node: v.str(path + ".placement.node"), Nodes: v.int(path + ".nodes"),
 		}
+		s.Command = slices.Concat(v.strings(path+".command"), v.strings(path+".args"))
 		if n := lookup(v.byName[path+".options"].node, natsPayloadOption); n != nil {
 			if r, ok := parseNumber(resolveAlias(n)); ok && r.IsInt() && r.Num().IsInt64() {
 				s.PayloadMB = int(r.Num().Int64())
@@ -98,7 +133,7 @@ func (l *loadRules) service(s Service, key, fix, format string, args ...any) {
 func (l *loadRules) serviceCommand(s Service) {
 	command := s.Path + ".command"
 	switch texts := l.strings(command); {
-	case s.Type == "generic" && len(texts) == 0 && !l.hasFinding(s.Path+".type"):
+	case s.Type == genericService && len(texts) == 0 && !l.hasFinding(s.Path+".type"):
 		l.service(s, ".command", "add it", "required by a generic service")
 	case slices.Contains(texts, ""):
 		l.service(s, ".command", "remove it", "an empty argument")

@@ -82,7 +82,10 @@ func (u *unappliedFields) listEntry(n *yaml.Node, t *schema.Node, path string, i
 			}
 			return
 		}
-		t = t.Without("type") // etcd and NATS are started
+		t = t.Without("type")         // etcd and NATS are started
+		if s.Type == genericService { // with this command
+			t = t.Without("command").Without("args")
+		}
 	}
 	u.collect(n, t, entry)
 }

@@ -51,7 +51,7 @@ func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics
 	}
 	if isWorkload(doc) {
 		return nil, append(diags, fileStart.diagnostic(file, Error, file+" is a workload file, not a recipe",
-			"give the recipe, and pass this file as --workload "+file))
+			"give the recipe, and pass this file as --workload "+file).withRule("unknown-field"))
 	}
 	e := expander{doc: doc}
 	if base := resolveAlias(lookup(doc.Root, "base")); base != nil && base.Kind == yaml.MappingNode {
@@ -74,7 +74,7 @@ func Variants(file string, data []byte, selector string) ([]Variant, Diagnostics
 		if len(e.variants) == 1 && e.variants[0].Selector == "" {
 			msg = fmt.Sprintf("the file contains a single recipe; %q does not exist", selector)
 		}
-		diags = append(diags, fileStart.diagnostic(file, Error, msg, ""))
+		diags = append(diags, fileStart.diagnostic(file, Error, msg, "").withRule("several"))
 	}
 	return out, diags
 }
@@ -121,7 +121,7 @@ func Select(file string, data []byte, selector string) (*Recipe, []byte, Diagnos
 		}
 		diags = append(diags, fileStart.diagnostic(file, Error,
 			fmt.Sprintf("the file contains %d recipes: %.400s", len(matches), strings.Join(names, ", ")),
-			"select one, as in "+file+":"+names[0]))
+			"select one, as in "+file+":"+names[0]).withRule("several"))
 	}
 	if len(matches) != 1 {
 		return nil, data, diags
@@ -141,7 +141,8 @@ func (v Variant) Load(data []byte) (*Recipe, []byte, Diagnostics) {
 	}
 	text, err := marshalYAML(doc.Root)
 	if err != nil {
-		diags = append(diags, fileStart.diagnostic(doc.File, Error, "can't encode the recipe: "+err.Error(), ""))
+		d := fileStart.diagnostic(doc.File, Error, "can't encode the recipe: "+err.Error(), "")
+		diags = append(diags, d.withRule("yaml"))
 	}
 	return r, []byte(text), diags
 }

@@ -50,7 +50,7 @@ func Build(req Request) (*Plan, error) {
 		Phases: phases(req.Workload, r.Benchmark.Levels), Substitutions: []Substitution{}, Changes: req.Changes,
 		OutputDir: req.OutputDir,
 	}
-	b.plan.Nodes = nodeList(l, b.registry())
+	b.plan.Nodes = nodeList(l, b.services())
 	if b.plan.Changes == nil {
 		b.plan.Changes = []recipes.Change{}
 	}
@@ -126,6 +126,9 @@ func (b *builder) addServers(servers backend.Servers) backend.Process {
 			Name: p.Name, Role: p.Role, Stage: stage, Nodes: nodes, Tasks: p.Tasks, GPUs: gpus, Env: p.Env, Argv: p.Argv,
 			Log: log, Ready: p.Ready, Fatal: p.Fatal, Failure: critical,
 		}, p.Srun...)
+		for _, f := range p.Files {
+			b.plan.Files = append(b.plan.Files, File{Path: LogDir.text() + "/" + f.Name, Content: f.Text, Source: f.Source})
+		}
 	}
 	for _, p := range servers.Services(deployment) {
 		add(p, Infra, "service_"+p.Name+".out", nil, b.layout.Infra)
@@ -139,12 +142,9 @@ func (b *builder) addServers(servers backend.Servers) backend.Process {
 	return frontend
 }
 
-// registry returns the service with which the backend's workers register; empty: none.
-func (b *builder) registry() string {
-	if services := b.backend.Services(b.deployment()); len(services) > 0 {
-		return services[0].Name
-	}
-	return ""
+// services returns the names of the backend's services.
+func (b *builder) services() []string {
+	return mapStrings(b.backend.Services(b.deployment()), func(p backend.Process) string { return p.Name })
 }
 
 // addClient adds the step of the client. argv is a command of this program.
@@ -163,7 +163,8 @@ func (b *builder) addClient(env backend.Env, argv ...string) {
 func (b *builder) deployment() backend.Deployment {
 	node := func(i int) backend.Node { return backend.Node{Name: nodeName(i), Address: address(i)} }
 	s := backend.Deployment{
-		Recipe: b.recipe, Model: b.plan.Model, ModelPath: b.modelPath(), LogDir: containerLogs, JobID: JobID.text(), Program: Binary.text(),
+		Recipe: b.recipe, Model: b.plan.Model, ModelPath: b.modelPath(), LogDir: containerLogs,
+		JobID: JobID.text(), Program: Binary.text(),
 		Head: node(b.layout.Head), Infra: node(b.layout.Infra), Frontend: node(b.layout.Frontend),
 		Port: func(step string) string { return StepPort(step).text() },
 	}

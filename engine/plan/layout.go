@@ -19,16 +19,15 @@ func newLayout(r *recipes.Recipe) (layout.Layout, error) {
 	return l, nil
 }
 
-// nodeList returns every node with its roles. Registry is the service with which workers
-// register; empty: none.
-func nodeList(l layout.Layout, registry string) []Node {
+// nodeList returns every node with its roles, and the services.
+func nodeList(l layout.Layout, services []string) []Node {
 	out := make([]Node, l.Nodes)
 	for i := range out {
 		out[i] = Node{Index: i, Name: nodeName(i), Roles: []string{}}
 	}
 	add := func(node int, what string) { out[node].Roles = append(out[node].Roles, what) }
-	if registry != "" {
-		add(l.Infra, registry)
+	for _, name := range services {
+		add(l.Infra, name)
 	}
 	add(l.Frontend, string(schema.Frontend))
 	for _, w := range l.Workers {

@@ -9,6 +9,7 @@ import (
 	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/backend"
 	"github.com/agentperf/agentperf-tui/recipes/problem"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
 )
 
 // Defaults of [LocalScale]: a load that two cores can generate without distorting the figures.
@@ -52,8 +53,12 @@ func (b *builder) buildLocal() error {
 
 // substituteServers records which servers of the backend are replaced by mock servers.
 func (b *builder) substituteServers(mock backend.Mock) {
-	if name := b.registry(); name != "" {
-		b.substitute(name, "service registry", "none", "the frontend gets the addresses of its workers as arguments")
+	for _, name := range b.services() {
+		what, why := "service registry", "the frontend gets the addresses of its workers as arguments"
+		if name == string(schema.NATS) {
+			what, why = "message server", "requests are HTTP"
+		}
+		b.substitute(name, what, "none", why)
 	}
 	n := len(b.layout.Workers)
 	b.substitute("engines", fmt.Sprintf("%d %s workers", n, b.backend.Title()), fmt.Sprintf("%d mock workers", n),

@@ -139,7 +139,7 @@ func TestLayouts(t *testing.T) {
 				t.Fatal(err)
 			}
 			var nodes []string
-			for _, n := range nodeList(l, "etcd") {
+			for _, n := range nodeList(l, []string{"etcd"}) {
 				nodes = append(nodes, strings.Join(n.Roles, ","))
 			}
 			if got := strings.Join(nodes, " | "); got != c.want {

@@ -45,8 +45,8 @@ type Servers interface {
 	// Config returns the configuration file of a role's workers: its name in the log
 	// directory and its text. The name is empty if they need no file.
 	Config(role recipes.Role) (name, text string, err error)
-	// Services returns the processes through which workers and frontend find each other. The first
-	// is the one with which workers register.
+	// Services returns the processes through which workers and frontend find each other, and reach each
+	// other.
 	Services(s Deployment) []Process
 	// Worker returns the process of a worker.
 	Worker(s Deployment, w Worker) Process
@@ -110,6 +110,13 @@ type Process struct {
 	Fatal []string
 	// Host and Port are the address of a frontend for clients.
 	Host, Port string
+	Files      []File // that it reads
+}
+
+// File is a file in the log directory that a process reads.
+type File struct {
+	Name, Text string
+	Source     string // path in the recipe
 }
 
 // Probe is the type of a readiness check.

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -21,26 +22,49 @@ const defaultDynLog = "info,dynamo_runtime::pipeline::network::ingress::push_han
 // dynamo is the common part of backends with dynamo's frontend, which embed it.
 type dynamo struct{}
 
-// Services returns etcd, with which workers register, and NATS if the request plane or the
-// event plane uses it.
+// natsConfig is the name of the configuration file of NATS.
+const natsConfig = "nats-server.conf"
+
+// Services returns etcd, with which workers register, and NATS, as far as the job starts them.
 func (dynamo) Services(s Deployment) []Process {
-	service := func(role schema.Role, port int, argv ...string) Process {
-		return Process{
+	var out []Process
+	service := func(role schema.Role, port int, argv ...string) {
+		in := s.Recipe.Infra(role)
+		if !in.Starts {
+			return
+		}
+		if len(in.Command) > 0 {
+			argv = in.Command
+		}
+		out = append(out, Process{
 			Name: string(role), Role: role, Tasks: 1, Env: Env{}, Argv: argv,
 			Ready: Readiness{
 				Probe: ProbeTCP, Target: s.Infra.Name + ":" + strconv.Itoa(port), TimeoutSeconds: 300, IntervalSeconds: 1,
 			},
-		}
+		})
 	}
-	out := []Process{service(schema.Etcd, etcdPort,
+	service(schema.Etcd, etcdPort,
 		string(schema.Etcd), "--data-dir", "/tmp/etcd-"+s.JobID, "--listen-client-urls", "http://0.0.0.0:"+itoa(etcdPort),
-		"--advertise-client-urls", "http://"+s.Infra.Address+":"+itoa(etcdPort))}
-	if plane := s.Recipe.Dynamo; plane.RequestPlane == recipes.NATSPlane || plane.EventPlane == recipes.NATSPlane {
-		out = append(out, service(schema.NATS, natsPort, "nats-server", "-js", "-sd", "/tmp/nats-"+s.JobID,
-			"-p", itoa(natsPort)))
+		"--advertise-client-urls", "http://"+s.Infra.Address+":"+itoa(etcdPort))
+	nats := []string{"nats-server", "-js", "-sd", "/tmp/nats-" + s.JobID, "-p", itoa(natsPort)}
+	limit := s.Recipe.NATSPayloadMB
+	if limit > 0 { // only a file can set it
+		nats = append(nats, "-c", s.LogDir+"/"+natsConfig)
+	}
+	n := len(out)
+	service(schema.NATS, natsPort, nats...)
+	if limit > 0 && len(out) > n {
+		source := "infra.nats_max_payload_mb"
+		if path := s.Recipe.Infra(schema.NATS).Path; path != "" {
+			source = path + ".options.max_payload_mb"
+		}
+		out[n].Files = []File{{natsConfig, fmt.Sprintf("max_payload: %d\n", limit<<20), source}}
 	}
 	return out
 }
+
+// policyFile is the name of the configuration file of the router.
+const policyFile = "router_policy_config.yaml"
 
 // Frontend returns the frontend, which is ready when its health response lists all workers.
 func (d dynamo) Frontend(s Deployment) Process {
@@ -52,6 +76,11 @@ func (d dynamo) Frontend(s Deployment) Process {
 			argv = append(argv, f.Value)
 		}
 	}
+	var files []File
+	if text := r.Frontend.WorkerSelection; text != "" {
+		argv = append(argv, "--router-policy-config", s.LogDir+"/"+policyFile)
+		files = []File{{policyFile, text, "frontend.worker_selection"}}
+	}
 	env := d.baseEnv(s)
 	env.Set("DYN_REQUEST_PLANE", r.Dynamo.RequestPlane, "dynamo.request_plane")
 	env.Add(r.Environment, "environment")
@@ -60,7 +89,7 @@ func (d dynamo) Frontend(s Deployment) Process {
 	return Process{
 		Name: frontendStep, Role: schema.Frontend, Tasks: 1, Srun: []string{"--mpi", "pmix"}, Env: env, Argv: argv,
 		Ready: healthReadiness(r, url, r.HealthWindowSeconds(), float64(r.HealthIntervalSeconds)),
-		Host:  s.Frontend.Address, Port: port,
+		Host:  s.Frontend.Address, Port: port, Files: files,
 	}
 }
 
@@ -75,8 +104,19 @@ func (dynamo) Components() map[string]schema.Role {
 func (dynamo) baseEnv(s Deployment) Env {
 	var e Env
 	e.Set("HEAD_NODE_IP", s.Head.Address, BuiltIn)
-	e.Set("ETCD_ENDPOINTS", "http://"+s.Infra.Name+":"+itoa(etcdPort), BuiltIn)
-	e.Set("NATS_SERVER", "nats://"+s.Infra.Name+":"+itoa(natsPort), BuiltIn)
+	for _, v := range []struct {
+		name, own string
+		role      schema.Role
+	}{
+		{"ETCD_ENDPOINTS", "http://" + s.Infra.Name + ":" + itoa(etcdPort), schema.Etcd},
+		{"NATS_SERVER", "nats://" + s.Infra.Name + ":" + itoa(natsPort), schema.NATS},
+	} {
+		if in := s.Recipe.Infra(v.role); in.External != "" {
+			e.Set(v.name, in.External, in.Path+".external")
+		} else {
+			e.Set(v.name, v.own, BuiltIn)
+		}
+	}
 	e.Set("DYN_SKIP_SGLANG_LOG_FORMATTING", "1", BuiltIn)
 	if plane := s.Recipe.Dynamo.EventPlane; plane != "" {
 		e.Set("DYN_EVENT_PLANE", plane, "dynamo.event_plane")

@@ -119,7 +119,7 @@ func (c *checker) infra() {
 		}
 		c.report("dedicated-infra", path, "", "etcd and NATS get a dedicated node: the job needs %d nodes", r.Nodes())
 	}
-	if r.Dynamo.RequestPlane == recipes.NATSPlane && c.hasLongPrompts() {
+	if r.Dynamo.RequestPlane == recipes.NATSPlane && r.Infra(schema.NATS).External == "" && c.hasLongPrompts() {
 		d := c.report("nats-payload", "dynamo.request_plane", "set a payload limit of 24 MB or more, or use tcp",
 			"NATS carries messages of at most %d MB, but long prompts are larger", max(1, r.NATSPayloadMB))
 		if r.Schema == 1 {

@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -56,6 +57,9 @@ func TestEveryRuleHasCase(t *testing.T) {
 			}
 		}
 	}
+	for _, c := range structureCases() {
+		tested[c.rule] = true // see TestFindingsHaveRules
+	}
 	for _, r := range Rules() {
 		if r.ID != "" && !tested[r.ID] && r.ID != ruleQuestion { // TestQuestions tests the latter
 			t.Errorf("no test case for %s", r.ID)
@@ -75,7 +79,7 @@ func TestReportedRulesExist(t *testing.T) {
 	for _, r := range Rules() {
 		known[r.ID] = true
 	}
-	call := regexp.MustCompile(`\breport(?:Workload)?\("([^"]*)"|\bRule\s*(?:=|:)\s*"([^"]*)"`)
+	call := regexp.MustCompile(`\breport(?:Workload)?\("([^"]*)"|\b(?:Rule\s*(?:=|:)\s*|withRule\()"([^"]*)"`)
 	calls := 0
 	for _, dir := range []string{".", "..", "../backend"} {
 		files, err := filepath.Glob(dir + "/*.go")
@@ -140,4 +144,62 @@ func TestParseRulesRefusesUnknownKeys(t *testing.T) {
 	if _, err := parseRules([]byte("- {id: a, bites: b}")); err == nil {
 		t.Error("an unknown key is accepted")
 	}
+}
+
+// structureCase is the structure of a file that a rule reports.
+type structureCase struct{ text, selector, rule string }
+
+func structureCases() []structureCase {
+	const base = "base: {schema: 2, name: x}\n"
+	return []structureCase{
+		{"a: [", "", "yaml"},
+		{"a: b: c", "", "yaml"},
+		{"", "", "yaml"},
+		{"- a", "", "yaml"},
+		{"name: \"a\\0\"", "", "yaml"},
+		{strings.Repeat("[", 1000), "", "yaml"},
+		{strings.Repeat("- a\n", 500_000), "", "yaml"},
+		{"a: &a [x, x]\nb: &b [*a, *a]\n" + aliases(20), "", "yaml"},
+		{"name: x\n---\nname: y\n", "", "yaml"},
+		{"name: x\nname: y\n", "", "duplicate-key"},
+		{"schema: 3", "", "type"},
+		{"trajectory_path: x\nuser_spawn_rate: 1\nphase_timeout_seconds: 1\n", "", "unknown-field"},
+		{"name: x", "override_y", "several"},
+		{base + "override_a: {name: a}\noverride_b: {name: b}", "", "several"},
+		{base + "override_a: {name: a}", "override_z", "several"},
+		{base + "override_a: 3", "", "several"},
+		{base + "other: 3", "", "unknown-field"},
+		{base + "zip_override_a: {name: [a, b], model: {path: [a, b, c]}}", "", "several"},
+		{"sweep: 3", "", "several"},
+		{"sweep: {a: 3}", "", "several"},
+	}
+}
+
+// Every finding names its rule, also those about the structure of a file.
+func TestFindingsHaveRules(t *testing.T) {
+	t.Parallel()
+	for _, c := range structureCases() {
+		_, _, found := recipes.Select("r.yaml", []byte(c.text), c.selector)
+		if !slices.ContainsFunc(found, func(d recipes.Diagnostic) bool { return d.Rule == c.rule }) {
+			t.Errorf("%.60q: want a finding of %s, got %v", c.text, c.rule, found)
+		}
+		for _, d := range found {
+			if d.Rule == "" {
+				t.Errorf("%.60q: no rule: %v", c.text, d)
+			}
+		}
+	}
+}
+
+// aliases returns lists of aliases, each of two of the one before.
+func aliases(n int) string {
+	var b strings.Builder
+	for i := range n {
+		last := "b"
+		if i > 0 {
+			last = fmt.Sprint("c", i-1)
+		}
+		fmt.Fprintf(&b, "c%d: &c%d [*%s, *%s]\n", i, i, last, last)
+	}
+	return b.String()
 }

@@ -1,0 +1,137 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/check"
+	"github.com/agentperf/agentperf-tui/testdata/golden"
+)
+
+const effectsRecipe = `schema: 2
+name: x
+model: {path: /m, container: /c.sqsh, precision: fp4}
+resources: {gpu_type: h100, gpus_per_node: 4}
+engine: trtllm
+roles: {prefill: {nodes: 1, workers: 1}, decode: {nodes: 1, workers: 1}}
+benchmark: {type: agentperf, concurrency: 8, agentperf_client_dir: /ap/c, agentperf_config: /ap/w.yaml}
+extra_mount: ["/s/ap:/ap"]
+`
+
+const (
+	noInstall    = "dynamo: {install: false}\n"
+	oneFrontend  = "frontend: {enable_multiple_frontends: false}\n"
+	natsPlane    = "dynamo: {install: false, request_plane: nats}\n"
+	payloadLimit = "services: [{name: nats, type: nats, options: {max_payload_mb: 24}}]\n"
+)
+
+// TestEffects compares the plans of recipes with and without fields: what a field changes is in the golden
+// file. Check does not say of any of them that it is not applied.
+func TestEffects(t *testing.T) {
+	t.Parallel()
+	plain := noInstall + oneFrontend
+	var out strings.Builder
+	for _, c := range []struct{ name, before, after string }{
+		{"payload limit on the request plane", natsPlane + oneFrontend, natsPlane + oneFrontend + payloadLimit},
+		{"payload limit without a plane", plain, plain + payloadLimit},
+		{"declared nats", plain, plain + "services: [{name: nats, type: nats}]\n"},
+		{"nats by name, of another program", plain, plain + "services: [{name: nats, command: [my-nats], args: [-x]}]\n"},
+		{
+			"external etcd", natsPlane + oneFrontend,
+			natsPlane + oneFrontend + "services: [{name: etcd, type: etcd, external: 'http://etcd.example:2379'}]\n",
+		},
+		{
+			"external nats", natsPlane + oneFrontend, natsPlane + oneFrontend +
+				"services: [{name: bus, type: nats, external: 'nats://nats.example:4222', options: {max_payload_mb: 24}}]\n",
+		},
+		{
+			"disabled etcd and nats", natsPlane + oneFrontend, natsPlane + oneFrontend +
+				"services: [{name: etcd, type: etcd, enabled: false}, {name: nats, type: nats, enabled: false}]\n",
+		},
+		{
+			"dedicated etcd and nats", natsPlane + oneFrontend, natsPlane + oneFrontend +
+				"services: [{name: etcd, type: etcd, placement: {node: dedicated}}, " +
+				"{name: nats, type: nats, placement: {node: dedicated}}]\n",
+		},
+		{
+			"dedicated etcd alone", plain,
+			plain + "services: [{name: etcd, type: etcd, placement: {node: dedicated}}]\n",
+		},
+		{
+			"everything dedicated", plain + "benchmark.placement: head\n", noInstall +
+				"frontend: {enable_multiple_frontends: false, placement: {node: dedicated}}\n" +
+				"benchmark.placement: dedicated\n" +
+				"services: [{name: etcd, type: etcd, placement: {node: dedicated}}]\n",
+		},
+		{
+			"worker selection", plain,
+			noInstall + "frontend: {enable_multiple_frontends: false, worker_selection: " +
+				"{policy: kv, weights: {load: 010, hits: 1e3, on: off}}}\n",
+		},
+		{
+			"arguments of the frontend", plain,
+			noInstall + "frontend: {enable_multiple_frontends: false, args: {a: 010, b: 0x10, c: 1_000, d: 12:30:00, " +
+				"e: yes, f: off, g: null, h: ~, i: [1, two], j: {x: 1}, k: \"010\", l: 1e3, m: 1.0e+3, n: \"yes\"}}\n",
+		},
+	} {
+		before, after := effectLines(t, c.before), effectLines(t, c.after)
+		fmt.Fprintf(&out, "# %s\n", c.name)
+		for _, l := range before {
+			if !slices.Contains(after, l) {
+				fmt.Fprintf(&out, "- %s\n", l)
+			}
+		}
+		for _, l := range after {
+			if !slices.Contains(before, l) {
+				fmt.Fprintf(&out, "+ %s\n", l)
+			}
+		}
+	}
+	golden.Equal(t, "testdata/effects.txt", out.String())
+}
+
+// effectLines returns the lines of a plan of a recipe with more fields.
+func effectLines(t *testing.T, more string) []string {
+	t.Helper()
+	text := effectsRecipe
+	for line := range strings.Lines(more) {
+		if node, ok := strings.CutPrefix(line, "benchmark.placement: "); ok {
+			with := "placement: {node: " + strings.TrimSpace(node) + "}, type: agentperf"
+			text = strings.Replace(text, "type: agentperf", with, 1)
+			continue
+		}
+		text += line
+	}
+	r, found := recipes.ParseRecipe("r.yaml", []byte(text))
+	if found.Errors() > 0 {
+		t.Fatalf("%s%v", text, found)
+	}
+	for _, d := range append(found, check.Run(check.Files{Recipe: r}, check.Host{}).Diagnostics...) {
+		if d.Rule == "not-applied" {
+			t.Errorf("%s: %v", more, d)
+		}
+	}
+	p := build(t, Request{Recipe: r, Target: Slurm, OutputDir: "/out"})
+	var out []string
+	for _, n := range p.Nodes {
+		out = append(out, "node "+n.Name+": "+strings.Join(n.Roles, ", "))
+	}
+	for _, f := range p.Files {
+		for line := range strings.Lines(f.Content) {
+			out = append(out, fmt.Sprintf("file %s (%s): %s", f.Path, f.Source, strings.TrimSuffix(line, "\n")))
+		}
+	}
+	for _, s := range p.Steps {
+		out = append(out, fmt.Sprintf("step %s on %v: %s", s.Name, s.Nodes, CommandLine(s.Argv)))
+		if s.Ready.Probe != ProbeNone {
+			out = append(out, fmt.Sprintf("step %s ready: %s", s.Name, s.Ready.Target))
+		}
+		for _, v := range s.Env {
+			out = append(out, fmt.Sprintf("step %s env %s=%s (%s)", s.Name, v.Name, v.Value, v.Origin))
+		}
+	}
+	return out
+}
