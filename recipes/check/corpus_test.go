@@ -1,0 +1,75 @@
+package check
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/schema"
+)
+
+// TestCorpus checks recipes of the kinds that are published, all of which srtctl accepts: none has an error,
+// most have no warning and none has more than three. They cover both layouts, and all engines, frontends and
+// benchmarks.
+func TestCorpus(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/corpus/*.yaml")
+	if err != nil || len(files) < 40 {
+		t.Fatalf("%d recipes, %v", len(files), err)
+	}
+	seen := map[string]map[string]bool{}
+	see := func(field, value string) {
+		if seen[field] == nil {
+			seen[field] = map[string]bool{}
+		}
+		seen[field][value] = true
+	}
+	var counts []int
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		variants, found := recipes.Variants(name, data, "")
+		for _, v := range variants {
+			r, _, more := v.Load(data)
+			found = append(append(found, more...), Run(Files{Recipe: r}, Host{}).Diagnostics...)
+			see("layout", fmt.Sprint(r.Schema))
+			see("backend.type", r.Engine.Type)
+			see("frontend.type", r.Frontend.Type)
+			see("benchmark.type", r.Benchmark.Type)
+		}
+		warnings := map[string]bool{} // equal ones of a file's recipes are shown once
+		for _, d := range found {
+			switch d.Severity {
+			case recipes.Error:
+				t.Errorf("%s: %v", name, d)
+			case recipes.Warning:
+				warnings[d.Rule+d.Path+d.Message] = true
+			}
+		}
+		if len(variants) == 0 || len(warnings) > 3 {
+			t.Errorf("%s: %d recipes, %d warnings: %v", name, len(variants), len(warnings), found)
+		}
+		counts = append(counts, len(warnings))
+	}
+	slices.Sort(counts)
+	if median := counts[len(counts)/2]; median != 0 {
+		t.Errorf("median of %d warnings: %v", median, counts)
+	}
+	for _, field := range []string{"backend.type", "frontend.type", "benchmark.type"} {
+		f := schema.Recipe(1).Lookup(field).Field
+		for _, word := range f.Enum {
+			if !seen[field][word] {
+				t.Errorf("no recipe with %s: %s", field, word)
+			}
+		}
+	}
+	if !seen["layout"]["1"] || !seen["layout"]["2"] {
+		t.Errorf("layouts %v", seen["layout"])
+	}
+	t.Logf("%d recipes: at most %d warnings", len(files), counts[len(counts)-1])
+}
