@@ -223,11 +223,11 @@ func ruleCases() []ruleCase {
 			path: "frontend.args.dyn-tool-call-parser", want: "refuses to start",
 		},
 		{
-			rule: "hf-home", old: "/m/model", new: "'hf:org/model'", sev: w, path: "model.path",
+			rule: "hf-home", old: "/m/model", new: "'hf:org/model'", sev: n, path: "model.path",
 			want: "prefill workers have no HF_HOME",
 		},
 		add(ruleCase{
-			rule: "no-effect", sev: w, path: "output.log_dir", want: "no effect", value: "-",
+			rule: "no-effect", sev: n, path: "output.log_dir", want: "no effect", value: "-",
 		}, "output: {log_dir: x, }"),
 		add(ruleCase{rule: "setup-script", sev: w, path: "setup_script", want: "once per GPU"}, "setup_script: x.sh"),
 		{
