@@ -74,7 +74,8 @@ func dryRunCmd(a *app) *cobra.Command {
 		Use: "dry-run [RECIPE]", Short: "Show the plan of a run; write nothing", Args: usage(cobra.MaximumNArgs(1)),
 		Long: `Show everything that a run will do: nodes by role, mounts, files, the environment of
 each step with its origin, each command, and the batch script. Secrets are redacted.
-Placeholders such as {node:0} stand for values that are known only in the job.`,
+Placeholders such as {node:0} stand for values that are known only in the job. They have more
+braces, as in {{node:0}}, if a text of the recipe looks like a placeholder.`,
 		Example: `  agentperf-tui dry-run r.yaml --workload w.yaml
   agentperf-tui dry-run r.yaml --workload w.yaml --launcher local`,
 	}

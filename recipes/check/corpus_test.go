@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -72,4 +73,38 @@ func TestCorpus(t *testing.T) {
 		t.Errorf("layouts %v", seen["layout"])
 	}
 	t.Logf("%d recipes: at most %d warnings", len(files), counts[len(counts)-1])
+}
+
+// The servers can't run without etcd, and not without NATS if a plane uses it.
+func TestDisabledServices(t *testing.T) {
+	t.Parallel()
+	const off = "services: [{name: etcd, type: etcd, enabled: false}, {name: nats, type: nats, enabled: false}]\n"
+	for _, c := range []struct {
+		plane, more string
+		want        []string
+	}{
+		{"nats", off, []string{"services[0].enabled", "services[1].enabled"}},
+		{"tcp", off, []string{"services[0].enabled"}},
+		{"tcp", off + "environment: {ETCD_ENDPOINTS: 'http://x:2379'}\n", nil},
+		{"nats", "services: [{name: etcd, type: etcd, external: 'http://x:2379'}]\n", nil},
+		{"nats", "", nil},
+	} {
+		text := strings.Replace(readUpstream(t, "a10"), "request_plane: nats", "request_plane: "+c.plane, 1)
+		head, rest, _ := strings.Cut(text, "services:\n")
+		_, rest, _ = strings.Cut(rest, "benchmark:")
+		_, found := findings(t, head+c.more+"benchmark:"+rest, "")
+		var got []string
+		for _, d := range found {
+			if d.Rule == "services" {
+				got = append(got, d.Path)
+				if d.Severity != recipes.Warning {
+					t.Errorf("%v is no warning", d)
+				}
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s, %s: findings at %v, want %v", c.plane, c.more, got, c.want)
+		}
+	}
 }

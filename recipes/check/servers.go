@@ -110,8 +110,28 @@ func (c *checker) hasLongPrompts() bool {
 	return b.Type == schema.AgentPerf && limit < natsPayloadMB || b.ISL*bytesPerToken > limit<<20
 }
 
+// notStarted warns of etcd and NATS that are disabled although the servers need them.
+func (c *checker) notStarted() {
+	r := c.r
+	needed := map[schema.Role]string{schema.Etcd: "ETCD_ENDPOINTS"}
+	if r.Dynamo.RequestPlane == recipes.NATSPlane || r.Dynamo.EventPlane == recipes.NATSPlane {
+		needed[schema.NATS] = "NATS_SERVER"
+	}
+	for kind, variable := range needed {
+		in := r.Infra(kind)
+		if _, elsewhere := r.Environment.Get(variable); in.Starts || in.External != "" || elsewhere {
+			continue
+		}
+		c.report("services", in.Path+".enabled", "enable it, or give the address of a running one as external",
+			"the servers need %s, but it is not started", kind).Severity = recipes.Warning
+	}
+}
+
 func (c *checker) infra() {
 	r := c.r
+	if c.runsHere {
+		c.notStarted()
+	}
 	if r.DedicatedInfra {
 		path := "infra.etcd_nats_dedicated_node"
 		if r.Schema == 2 {

@@ -70,7 +70,7 @@ func TestUpstreamAccepts(t *testing.T) {
 		{"a7", "", 1, false, 0},
 		{"a8", "", 1, false, 0},
 		{"a9", "", 1, false, 0},
-		{"a10", "", 1, false, 1}, // its services are not applied
+		{"a10", "", 1, false, 0},
 		{"a11", "", 1, false, 0},
 		{"a12", "", 1, false, 0},
 	} {
