@@ -135,3 +135,40 @@ func effectLines(t *testing.T, more string) []string {
 	}
 	return out
 }
+
+// A job has the nodes of the workers, those of the pools of services that are enabled, and the dedicated ones.
+func TestNodesOfJob(t *testing.T) {
+	t.Parallel()
+	const (
+		pools = "services: [{name: a, nodes: 2, command: [x]}, {name: b, nodes: 3, command: [x], enabled: false}," +
+			" {name: c, command: [x], placement: {pool: a}}"
+		infra = ", {name: etcd, type: etcd, placement: {node: dedicated}}]\n"
+	)
+	for _, c := range []struct {
+		frontend, client, services string
+		nodes                      int
+		frontendOn, clientOn       int
+	}{
+		{"head", "head", "", 2, 0, 0},
+		{"head", "last_decode", pools + "]\n", 4, 0, 1},
+		{"dedicated", "last_decode", pools + "]\n", 5, 0, 2},
+		{"head", "dedicated", pools + "]\n", 5, 0, 4},
+		{"dedicated", "dedicated", pools + infra, 5, 4, 4},
+	} {
+		text := effectsRecipe + noInstall + "frontend: {enable_multiple_frontends: false, placement: {node: " + c.frontend +
+			"}}\n" + c.services
+		text = strings.Replace(text, "type: agentperf", "placement: {node: "+c.client+"}, type: agentperf", 1)
+		r, found := recipes.ParseRecipe("r.yaml", []byte(text))
+		if found.Errors() > 0 {
+			t.Fatalf("%s%v", text, found)
+		}
+		p := build(t, Request{Recipe: r, Target: Slurm, OutputDir: "/out"})
+		lines := fmt.Sprintf("#SBATCH --nodes=%d\n#SBATCH --ntasks=%d\n", c.nodes, 4*c.nodes)
+		if len(p.Nodes) != c.nodes || r.Nodes() != c.nodes || !strings.Contains(p.Script, lines) {
+			t.Errorf("%+v: %d nodes, script\n%s", c, len(p.Nodes), p.Script)
+		}
+		if f, cl := step(t, p, "frontend_0").Nodes, step(t, p, "client").Nodes; f[0] != c.frontendOn || cl[0] != c.clientOn {
+			t.Errorf("%+v: frontend on %v, client on %v", c, f, cl)
+		}
+	}
+}

@@ -161,3 +161,25 @@ func TestNoNUL(t *testing.T) {
 		}
 	}
 }
+
+// Any text stays as it is, also beside placeholders, and the plan is bound completely.
+func FuzzBind(f *testing.F) {
+	for _, text := range []string{"", "{", "}", "{job_id}", "{{job_id}}", "job_id", "{{{node:0}", "{port:{bin}}", "{job_id}{"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.Contains(text, mark) {
+			return
+		}
+		id := JobID.text()
+		p := (&Plan{Steps: []Step{{Argv: []string{text, id, text + id, id + text, text + id + text}}}}).spell()
+		got := p.Bind(Values{JobID: text}).Steps[0].Argv
+		want := []string{text, text, text + text, text + text, text + text + text}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%q with %d braces: %s", p.Steps[0].Argv, p.Braces, diff)
+		}
+		if left := p.Placeholders(); len(left) != 1 || left[0] != JobID {
+			t.Errorf("%q: placeholders %v", p.Steps[0].Argv, left)
+		}
+	})
+}
