@@ -82,8 +82,19 @@ func (u *unappliedFields) listEntry(n *yaml.Node, t *schema.Node, path string, i
 			}
 			return
 		}
-		t = t.Without("type")         // etcd and NATS are started
-		if s.Type == genericService { // with this command
+		another := func(o Service) bool {
+			return o.Enabled && (o.Is(schema.Etcd) && s.Is(schema.Etcd) || o.Is(schema.NATS) && s.Is(schema.NATS))
+		}
+		if s.Enabled && slices.ContainsFunc(u.services[:i], another) {
+			u.add(entry, *kind, "only the first of its kind is started")
+			return
+		}
+		if !slices.Contains([]string{"", "head", "infra", "dedicated"}, s.Node) && s.Enabled && s.External == "" {
+			at := t.Children["placement"].Children["node"].Field
+			u.add(entry+".placement.node", *at, "etcd and nats run on the head node, or on a dedicated one")
+		}
+		t = t.Without("type")
+		if s.Type == genericService { // it starts with this command
 			t = t.Without("command").Without("args")
 		}
 	}

@@ -108,3 +108,31 @@ func TestDisabledServices(t *testing.T) {
 		}
 	}
 }
+
+// Etcd on a node of workers is not planned so, and neither is a second one; check says it.
+func TestServicesNotApplied(t *testing.T) {
+	t.Parallel()
+	const etcd = "{name: etcd, type: etcd, placement: {node: "
+	for services, want := range map[string]string{
+		etcd + "head}}":                                 "",
+		etcd + "infra}}":                                "",
+		etcd + "decode}}":                               "services[0].placement.node",
+		etcd + "workers}}":                              "services[0].placement.node",
+		etcd + "head}}, {name: b, type: etcd}":          "services[1]",
+		etcd + "head}}, {name: b, type: nats}":          "",
+		"{name: a, command: [x]}, {name: b, type: gms}": "services[0]",
+	} {
+		text := strings.Replace(readUpstream(t, "a3"), "observability:\n  enabled: true\n  nsys: {enabled: false}",
+			"services: ["+services+"]", 1)
+		_, found := findings(t, text, "")
+		got := ""
+		for _, d := range found {
+			if d.Rule == "not-applied" && d.Severity == recipes.Note {
+				got += d.Path
+			}
+		}
+		if got != want {
+			t.Errorf("%s: reported %q, want %q: %v", services, got, want, found)
+		}
+	}
+}
