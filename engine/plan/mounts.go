@@ -64,7 +64,8 @@ func (b *builder) addMounts() error {
 // in the job become placeholders of the plan.
 func (b *builder) expandTemplate(s string) (string, error) {
 	known := map[string]string{
-		"job_id": JobID.text(), "run_name": b.recipe.Name + "_" + JobID.text(), "head_node_ip": address(b.layout.Head), "log_dir": LogDir.text(),
+		"job_id": JobID.text(), "run_name": b.recipe.Name + "_" + JobID.text(),
+		"head_node_ip": address(b.layout.Head), "log_dir": LogDir.text(),
 		"model_path": b.recipe.ModelPath, "container_image": b.recipe.Container,
 		"gpus_per_node": strconv.Itoa(b.recipe.GPUsPerNode),
 	}

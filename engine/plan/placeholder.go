@@ -51,7 +51,8 @@ type spelling struct {
 
 func newSpelling(braces int) spelling {
 	braces = max(1, braces)
-	return spelling{braces, regexp.MustCompile(strings.Repeat(`\{`, braces) + placeholderName + strings.Repeat(`\}`, braces))}
+	found := strings.Repeat(`\{`, braces) + placeholderName + strings.Repeat(`\}`, braces)
+	return spelling{braces, regexp.MustCompile(found)}
 }
 
 // write returns a marked text with its placeholders in braces.

@@ -164,7 +164,9 @@ func TestNoNUL(t *testing.T) {
 
 // Any text stays as it is, also beside placeholders, and the plan is bound completely.
 func FuzzBind(f *testing.F) {
-	for _, text := range []string{"", "{", "}", "{job_id}", "{{job_id}}", "job_id", "{{{node:0}", "{port:{bin}}", "{job_id}{"} {
+	for _, text := range []string{
+		"", "{", "}", "{job_id}", "{{job_id}}", "job_id", "{{{node:0}", "{port:{bin}}", "{job_id}{",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

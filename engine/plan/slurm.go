@@ -56,7 +56,8 @@ func (b *builder) addConfigs() error {
 		}
 		if name != "" {
 			source := b.recipe.Position(role.ConfigPath).Path
-			b.plan.Files = append(b.plan.Files, File{Path: LogDir.text() + "/" + name, Content: text, Source: source, Role: role.Name})
+			path := LogDir.text() + "/" + name
+			b.plan.Files = append(b.plan.Files, File{Path: path, Content: text, Source: source, Role: role.Name})
 		}
 	}
 	return nil
@@ -82,7 +83,8 @@ func (b *builder) buildSrtctl() error {
 func (b *builder) srun(s *Step, options []string) []string {
 	argv := append([]string{"srun", "--jobid", JobID.text(), "--job-name", s.Name, "--overlap"}, options...)
 	argv = append(argv, "--nodes", strconv.Itoa(len(s.Nodes)), "--ntasks", strconv.Itoa(s.Tasks),
-		"--nodelist", strings.Join(mapStrings(s.Nodes, nodeName), ","), "--output", LogDir.text()+"/"+s.Log, "--open-mode", "append")
+		"--nodelist", strings.Join(mapStrings(s.Nodes, nodeName), ","), "--output", LogDir.text()+"/"+s.Log,
+		"--open-mode", "append")
 	role := b.recipe.Role(s.Role)
 	image := cmp.Or(role.Container, b.plan.Image)
 	if s.Role == schema.Client && b.recipe.Benchmark.Image != "" {
