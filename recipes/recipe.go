@@ -107,6 +107,7 @@ type Frontend struct {
 	Env       Env    `path:"frontend.env"`
 	// WorkerSelection is the policy of dynamo's router as YAML; empty: its default.
 	WorkerSelection string
+	NUMABind        bool `path:"frontend.numa_bind"` // layout 2: run on NUMA node 0
 }
 
 // Flag is an argument of the frontend: --Name or --Name Value.

@@ -69,7 +69,11 @@ const policyFile = "router_policy_config.yaml"
 // Frontend returns the frontend, which is ready when its health response lists all workers.
 func (d dynamo) Frontend(s Deployment) Process {
 	r, port := s.Recipe, itoa(frontendPort)
-	argv := []string{"python3", "-m", "dynamo.frontend", "--http-port=" + port}
+	var argv []string
+	if r.Frontend.NUMABind {
+		argv = append(argv, "numactl", "--cpunodebind=0", "--membind=0")
+	}
+	argv = append(argv, "python3", "-m", "dynamo.frontend", "--http-port="+port)
 	for _, f := range r.Frontend.Args {
 		argv = append(argv, "--"+f.Name)
 		if !f.NoValue {

@@ -1,6 +1,7 @@
 package backend
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -31,6 +32,9 @@ func (t trtllm) Worker(s Deployment, w Worker) Process {
 	var before []Var
 	if r.Engine.NUMACPUBind {
 		argv = append(argv, "bash", "/configs/numa_cpu_bind.sh")
+		if r.Engine.NUMAMemoryBind == "local" {
+			argv = append(argv, "--bind-memory")
+		}
 		before = []Var{{Name: "TLLM_NUMA_AWARE_WORKER_AFFINITY", Value: "0", Origin: "backend.numa_cpu_bind"}}
 	}
 	if bindsMemory(r, w.Role.Name) {
@@ -68,13 +72,14 @@ func (t trtllm) Worker(s Deployment, w Worker) Process {
 }
 
 // bindsMemory reports whether the memory of a role's workers is bound to NUMA nodes. By default it is
-// bound for prefill and decode workers on GB200 and GB300.
+// bound for prefill and decode workers on GB200, GB300 and VRNVL72. The value local is an option of the
+// script that binds to CPUs.
 func bindsMemory(r *recipes.Recipe, role schema.Role) bool {
 	switch r.Engine.NUMAMemoryBind {
 	case "true":
 		return true
 	case "":
-		return role != schema.Agg && (r.GPUType == "gb200" || r.GPUType == "gb300")
+		return role != schema.Agg && slices.Contains([]string{"gb200", "gb300", "vrnvl72"}, r.GPUType)
 	}
 	return false
 }
