@@ -31,6 +31,9 @@ func (b *builder) addMounts() error {
 		add(path.Dir(d), path.Dir(d), "model.stage_dir")
 	}
 	add(RunDir.text()+"/bin", "/agentperf", backend.BuiltIn)
+	if b.shipsNUMAScript() {
+		add(numaScriptFile, "/configs/numa_cpu_bind.sh", "backend.numa_cpu_bind")
+	}
 	if b.Cluster != nil {
 		if b.Cluster.SrtctlRoot != "" {
 			add(b.Cluster.SrtctlRoot+"/configs", "/configs", b.Cluster.File)

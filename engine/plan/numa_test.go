@@ -1,7 +1,11 @@
 package plan
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -50,6 +54,10 @@ dynamo: {install: false}
 benchmark: {type: agentperf, concurrency: 8, agentperf_client_dir: /ap/c, agentperf_config: /ap/w.yaml}
 extra_mount: ["/s/ap:/ap"]
 `, Slurm))
+		mounted := slices.ContainsFunc(p.Mounts, func(m Mount) bool { return m.Container == "/configs/numa_cpu_bind.sh" })
+		if mounted != strings.Contains(c.engine, "numa_cpu_bind: true") {
+			t.Errorf("%s: script mounted: %v", c.name, mounted)
+		}
 		for _, s := range p.Steps {
 			want, program := c.worker, "trtllm-llmapi-launch"
 			switch s.Stage {
@@ -61,6 +69,54 @@ extra_mount: ["/s/ap:/ap"]
 			if got := s.Argv[:max(0, slices.Index(s.Argv, program))]; !slices.Equal(got, want) {
 				t.Errorf("%s: %s starts with %q, want %q", c.name, s.Name, got, want)
 			}
+		}
+	}
+}
+
+func TestNUMAScript(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("bin/nvidia-smi", "#!/bin/sh\necho 00000009:01:00.0\n")
+	write("sys/bus/pci/devices/0009:01:00.0/numa_node", "1\n")
+	write("sys/devices/system/node/node1/cpulist", "0\n")
+	fake := []string{"PATH=" + dir + "/bin:" + os.Getenv("PATH"), "SYSFS_ROOT=" + dir + "/sys"}
+	host := []string{"PATH=" + os.Getenv("PATH")}
+	show := []string{"sh", "-c", "grep Cpus_allowed_list /proc/self/status"}
+	for _, c := range []struct {
+		name, want string
+		env, args  []string
+		exit       int
+	}{
+		{"bound", "Cpus_allowed_list:\t0\n", append(slices.Clone(fake), "SLURM_LOCALID=0"), show, 0},
+		{"no GPU", "not bound", append(slices.Clone(host), "SLURM_LOCALID=0", "SYSFS_ROOT="+dir), []string{"true"}, 0},
+		{
+			"no GPU, memory", "memory can't be bound", append(slices.Clone(host), "SLURM_LOCALID=0", "SYSFS_ROOT="+dir),
+			[]string{"--bind-memory", "true"},
+			3,
+		},
+		{"no rank", "SLURM_LOCALID is not set", host, []string{"true"}, 2},
+		{
+			"masked", "no entry in CUDA_VISIBLE_DEVICES",
+			append(slices.Clone(host), "SLURM_LOCALID=2", "CUDA_VISIBLE_DEVICES=0,1"),
+			[]string{"true"},
+			2,
+		},
+	} {
+		cmd := exec.Command("bash", append([]string{"numa_cpu_bind.sh"}, c.args...)...)
+		cmd.Env = c.env
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.exit || !strings.Contains(string(out), c.want) {
+			t.Errorf("%s: exit code %d, output %s; want %d, %q", c.name, code, out, c.exit, c.want)
 		}
 	}
 }

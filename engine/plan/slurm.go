@@ -60,6 +60,9 @@ func (b *builder) addConfigs() error {
 			b.plan.Files = append(b.plan.Files, File{Path: path, Content: text, Source: source, Role: role.Name})
 		}
 	}
+	if b.shipsNUMAScript() {
+		b.plan.Files = append(b.plan.Files, File{Path: numaScriptFile, Content: numaScript, Source: "backend.numa_cpu_bind"})
+	}
 	return nil
 }
 
