@@ -116,12 +116,17 @@ func (a *app) checkText(p *engine.Pair) error {
 		a.say("  %s\n", safetext.Clean(changeText(c)))
 	}
 	ds := p.Report.Diagnostics
-	summary := fmt.Sprintf("%s, %s, %s", ui.Plural(ds.Errors(), "error"),
-		ui.Plural(ds.Warnings(), "warning"), ui.Plural(p.Report.Todos, "open placeholder"))
-	if n := p.Report.Questions; n > 0 {
-		summary += ", " + ui.Plural(n, "open must-fix question") + " of the port"
+	return a.say("%s\n", countText(ds, p.Report.Todos, p.Report.Questions))
+}
+
+// countText counts findings, placeholders, and must-fix questions of a port if there are any.
+func countText(ds recipes.Diagnostics, todos, questions int) string {
+	text := fmt.Sprintf("%s, %s, %s", ui.Plural(ds.Errors(), "error"), ui.Plural(ds.Warnings(), "warning"),
+		ui.Plural(todos, "open placeholder"))
+	if questions > 0 {
+		text += ", " + ui.Plural(questions, "open must-fix question") + " of the port"
 	}
-	return a.say("%s\n", summary)
+	return text
 }
 
 // noteWithoutWorkload notes that the phase timeout rule needs a workload file.

@@ -23,11 +23,12 @@ const (
 // common are printed once.
 func (a *app) checkedFileText(name string, pairs []*engine.Pair) error {
 	each := make([]recipes.Diagnostics, len(pairs))
-	todos, failed := 0, 0
+	todos, questions, failed := 0, 0, 0
 	times, timeouts, changes := newLineCount(pairs), newLineCount(pairs), newLineCount(pairs)
 	for i, p := range pairs {
 		each[i] = p.Report.Diagnostics
 		todos += p.Report.Todos
+		questions += p.Report.Questions
 		if !p.Report.OK() {
 			failed++
 		}
@@ -53,8 +54,7 @@ func (a *app) checkedFileText(name string, pairs []*engine.Pair) error {
 	for _, f := range all {
 		total = append(total, f.Diagnostic)
 	}
-	return a.say("%s, %s, %s; %d of %d recipes have errors\n", ui.Plural(total.Errors(), "error"),
-		ui.Plural(total.Warnings(), "warning"), ui.Plural(todos, "open placeholder"), failed, len(pairs))
+	return a.say("%s; %d of %d recipes have errors\n", countText(total, todos, questions), failed, len(pairs))
 }
 
 // sharedFindings prints findings with the recipes that they are about.

@@ -125,6 +125,19 @@ func TestCheckListsQuestionsOfPort(t *testing.T) {
 	if !strings.HasSuffix(text, want) {
 		t.Errorf("check ends with %q, want %q", text[max(len(text)-100, 0):], want)
 	}
+	data, err := os.ReadFile(recipe)
+	if err == nil { // each recipe of a sweep has the questions
+		err = os.WriteFile(recipe, append(data, "sweep: {unused: [1, 2]}\n"...), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ = mustRun(t, 1, "check", recipe, "--workload", workload)
+	want = fmt.Sprintf("4 open placeholders, %d open must-fix questions of the port; 2 of 2 recipes have errors\n",
+		2*before)
+	if !strings.HasSuffix(text, want) {
+		t.Errorf("check of a sweep ends with %q, want %q", text[max(len(text)-100, 0):], want)
+	}
 }
 
 func TestPortTree(t *testing.T) {
