@@ -63,8 +63,7 @@ func TestComparability(t *testing.T) {
 	}
 }
 
-// TestExtremeFigures checks that figures that no real run has do not cause a panic.
-// A comparison says that srtctl collected hardware metrics during the run of one side only.
+// TestHardwareMetrics checks that a comparison says that hardware metrics were collected for one side only.
 func TestHardwareMetrics(t *testing.T) {
 	t.Parallel()
 	yes, no := identity.CollectedYes, identity.CollectedNo
@@ -88,6 +87,7 @@ func TestHardwareMetrics(t *testing.T) {
 	}
 }
 
+// TestExtremeFigures checks that figures that no real run has do not cause a panic.
 func TestExtremeFigures(t *testing.T) {
 	t.Parallel()
 	tiny, huge := side(t, "throughput: {output_server_tok_s: 1.0e-300}"),
