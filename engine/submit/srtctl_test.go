@@ -75,8 +75,13 @@ func TestInterruptedSrtctl(t *testing.T) {
 		}
 		return s.launcher(plan.Srtctl).submit(ctx, p, pl, rec)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for ticks := time.Tick(time.Millisecond); !exists(dir+"/called") && t.Context().Err() == nil; {
+			<-ticks
+		}
+	}()
 	first, err := submit(ctx)
 	if err == nil || !strings.Contains(err.Error(), "not known whether") {
 		t.Fatalf("interrupted: %v", err)
