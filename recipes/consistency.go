@@ -138,7 +138,7 @@ func (l *loadRules) frontend() {
 	case r.Engine.Type != required.Name:
 		l.refuse("frontend-engine", "frontend.type", "", "%s requires the engine %s, got %s",
 			kind, required.Name, r.Engine.Type)
-	case kind == "trtllm_serve" || kind == required.Name: // without a router in between
+	case kind == schema.TRTLLMServe || kind == required.Name: // without a router in between
 		if r.Frontend.Multiple {
 			l.refuse("frontend-engine", "frontend.enable_multiple_frontends", "set it to false",
 				"%s runs as a single frontend", kind)

@@ -308,19 +308,29 @@ func (v *values) yamlText(name string) string {
 	if !ok || isNull(val.node) {
 		return ""
 	}
-	text, err := marshalYAML(resolve11(expandAliases(val.node, 0)))
+	text, err := marshalYAML(AsPython(val.node))
 	if err != nil {
 		v.reportType(val.position, "can't be encoded: "+err.Error(), "")
 	}
 	return text
 }
 
-// Text returns the engine configuration of a role as YAML, or "" if it has none.
-func (r Role) Text() (string, error) {
-	if r.Args == nil {
+// Text returns the engine configuration of a role as YAML, or "" if it has none. Like the file that srtctl
+// writes, it has sorted keys and the values that YAML 1.1 reads. The defaults are added.
+func (r Role) Text(defaults ...Var) (string, error) {
+	if r.Args == nil && len(defaults) == 0 {
 		return "", nil
 	}
-	text, err := marshalYAML(r.Args)
+	all := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	if r.Args != nil {
+		all = expandAliases(r.Args, 0)
+	}
+	if all.Kind == yaml.MappingNode {
+		for _, d := range defaults {
+			all.Content = append(all.Content, scalarNode(all, "!!str", d.Name), parseTyped(d.Value))
+		}
+	}
+	text, err := marshalYAML(AsPython(all))
 	if err != nil {
 		return "", problem.Errorf(problem.YAMLInvalid, "encode engine configuration: %w", err)
 	}
@@ -357,13 +367,19 @@ func expandAliases(n *yaml.Node, depth int) *yaml.Node {
 	return &c
 }
 
-// ArgInt returns a whole number at the top level of a role's engine configuration.
-func (r Role) ArgInt(key string) (int, bool) {
+// Arg returns the scalar at the top level of a role's engine configuration; given is false if there is none.
+func (r Role) Arg(key string) (text string, given bool) {
 	for _, kv := range pairs(r.Args) {
 		if kv[0].Value == key {
-			n, err := strconv.Atoi(resolveAlias(kv[1]).Value)
-			return n, err == nil
+			return resolveAlias(kv[1]).Value, true
 		}
 	}
-	return 0, false
+	return "", false
+}
+
+// ArgInt returns a whole number at the top level of a role's engine configuration.
+func (r Role) ArgInt(key string) (int, bool) {
+	text, _ := r.Arg(key)
+	n, err := strconv.Atoi(text)
+	return n, err == nil
 }

@@ -148,7 +148,9 @@ func TestListsInZipLists(t *testing.T) {
 		}
 		got = append(got, config)
 	}
-	want := []string{"{cuda_graph_sizes: [1, 2], x: [3]}\n", "{cuda_graph_sizes: [1, 2], x: [4, 5]}\n"}
+	want := []string{
+		"cuda_graph_sizes:\n  - 1\n  - 2\nx:\n  - 3\n", "cuda_graph_sizes:\n  - 1\n  - 2\nx:\n  - 4\n  - 5\n",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

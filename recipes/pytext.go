@@ -2,6 +2,8 @@ package recipes
 
 import (
 	"fmt"
+	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -118,4 +120,99 @@ func pythonQuote(s string) string {
 		}
 	}
 	return quote + b.String() + quote
+}
+
+// AsPython returns a copy of a tree as PyYAML writes what it has read: without aliases, merge keys and
+// comments, with sorted keys, and with scalars that YAML 1.1 and 1.2 read alike.
+func AsPython(n *yaml.Node) *yaml.Node {
+	n = expandAliases(n, 0)
+	asPython(n)
+	return n
+}
+
+func asPython(n *yaml.Node) {
+	n.HeadComment, n.LineComment, n.FootComment = "", "", ""
+	for _, child := range n.Content {
+		asPython(child)
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		n.Style = 0
+		sortKeys(n)
+	case yaml.SequenceNode:
+		n.Style = 0
+	case yaml.ScalarNode:
+		scalarAsPython(n)
+	}
+}
+
+func scalarAsPython(n *yaml.Node) {
+	s := scalar11(n)
+	switch s.Tag {
+	case "!!str":
+		if n.Style == 0 && n.ShortTag() != s.Tag {
+			n.Style = yaml.DoubleQuotedStyle
+		}
+		n.Tag = s.Tag
+	case "!!int", "!!float", "!!bool", "!!null":
+		if n.Style != 0 { // an explicit tag
+			return
+		}
+		n.Tag, n.Value = s.Tag, s.Value
+		switch s.Tag {
+		case "!!null":
+			n.Value = "null"
+		case "!!float":
+			n.Value = yamlFloat(s.Value)
+		case "!!int":
+			if plain := (yaml.Node{Kind: yaml.ScalarNode, Value: s.Value}); plain.ShortTag() != s.Tag {
+				n.Tag = "" // yaml.v3 takes a large whole number for a float, and would write the tag
+			}
+		}
+	}
+}
+
+// yamlFloat formats a float as PyYAML.
+func yamlFloat(text string) string {
+	text = pythonFloat(text)
+	switch text {
+	case "inf", "nan":
+		return "." + text
+	case "-inf":
+		return "-.inf"
+	}
+	if digits, exponent, ok := strings.Cut(text, "e"); ok && !strings.Contains(digits, ".") {
+		return digits + ".0e" + exponent
+	}
+	return text
+}
+
+// sortKeys sorts the entries of a mapping as Python: texts by code points, numbers by value. It keeps the
+// order of a mapping that has both, which Python can't sort.
+func sortKeys(n *yaml.Node) {
+	type entry struct {
+		key, value *yaml.Node
+		number     *big.Rat
+	}
+	entries, numbers, texts := make([]entry, 0, len(n.Content)/2), 0, 0
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		e := entry{key: n.Content[i], value: n.Content[i+1]}
+		if r, ok := parseNumber(e.key); ok {
+			e.number = r
+			numbers++
+		} else if e.key.Kind == yaml.ScalarNode && e.key.Tag == "!!str" {
+			texts++
+		}
+		entries = append(entries, e)
+	}
+	switch len(entries) {
+	case texts:
+		slices.SortStableFunc(entries, func(a, b entry) int { return strings.Compare(a.key.Value, b.key.Value) })
+	case numbers:
+		slices.SortStableFunc(entries, func(a, b entry) int { return a.number.Cmp(b.number) })
+	}
+	n.Content = n.Content[:0]
+	for _, e := range entries {
+		n.Content = append(n.Content, e.key, e.value)
+	}
 }

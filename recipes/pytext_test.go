@@ -38,22 +38,96 @@ func TestPythonText(t *testing.T) {
 	}
 }
 
+// pythonFiles are files with what PyYAML writes after reading them, apart from indentation and quotes.
+var pythonFiles = map[string]string{
+	"{b: 010, A: [1_000, 0x1F, 12:30:00], a: {z: ~, on: off}}": "A:\n  - 1000\n  - 31\n  - 45000\n" +
+		"a:\n  z: null\n  true: false\nb: 8\n",
+	"{10: a, 9: b, -1: c}":                  "-1: c\n9: b\n10: a\n",
+	"{b: 1, 2: x, a: 3}":                    "b: 1\n2: x\na: 3\n",
+	"# head\nb: 1 # line\na: 2\n":           "a: 2\nb: 1\n",
+	"x: &a {k: 1, j: [yes]}\ny: *a\n":       "x:\n  j:\n    - true\n  k: 1\ny:\n  j:\n    - true\n  k: 1\n",
+	"b: &a {k: 1, j: 2}\na: {<<: *a, j: 3}": "a:\n  j: 3\n  k: 1\nb:\n  j: 2\n  k: 1\n",
+	"{x: 1e-5, y: 1.0e-5, z: 1e3, w: 1.50}": "w: 1.5\nx: \"1e-5\"\ny: 1.0e-05\nz: \"1e3\"\n",
+	"{x: .inf, y: -.INF, z: .NaN}":          "x: .inf\ny: -.inf\nz: .nan\n",
+	"{x: 1.0e+30, y: 1_0.5, z: 0o17}":       "x: 1.0e+30\ny: 10.5\nz: \"0o17\"\n",
+	"x: 18446744073709551616":               "x: 18446744073709551616\n",
+	"x: -99_999_999_999_999_999_999_999":    "x: -99999999999999999999999\n",
+	"x: 0777777777777777777777777":          "x: 4722366482869645213695\n",
+	`{x: "on", y: 'no', z: "010", w: ""}`:   "w: \"\"\nx: \"on\"\ny: 'no'\nz: \"010\"\n",
+	"{x: {}, y: [], z: , w: Null}":          "w: null\nx: {}\ny: []\nz: null\n",
+	"x: |\n  a\n  b\n":                      "x: |\n  a\n  b\n",
+	"{Z: 1, é: 2, z: 3, _: 4}":              "Z: 1\n_: 4\nz: 3\né: 2\n",
+}
+
+func TestAsPython(t *testing.T) {
+	t.Parallel()
+	for text, want := range pythonFiles {
+		if got := dumpAsPython(t, text); got != want {
+			t.Errorf("%s: got %s, want %s", text, got, want)
+		}
+		if again := dumpAsPython(t, want); again != want { // the form is that of itself
+			t.Errorf("%s becomes %s", want, again)
+		}
+	}
+}
+
+func dumpAsPython(t *testing.T, text string) string {
+	t.Helper()
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		t.Fatal(text, err)
+	}
+	out, err := marshalYAML(AsPython(doc.Content[0]))
+	if err != nil {
+		t.Fatal(text, err)
+	}
+	return out
+}
+
 // The texts are those of Python itself, if it is installed with PyYAML.
 func TestPythonTextIsThatOfPython(t *testing.T) {
 	t.Parallel()
+	var want []string
+	texts := make([]string, 0, len(pythonTexts))
+	for text, printed := range pythonTexts {
+		texts, want = append(texts, text), append(want, printed)
+	}
+	for i, got := range inPython(t, "str(yaml.safe_load(t))", texts) {
+		if got != want[i] {
+			t.Errorf("%s: Python prints %s, want %s", texts[i], got, want[i])
+		}
+	}
+}
+
+// Python reads the same values, in the same order, from what it writes itself.
+func TestAsPythonIsThatOfPython(t *testing.T) {
+	t.Parallel()
+	var before, after []string
+	for text, dumped := range pythonFiles {
+		before, after = append(before, text), append(after, dumped)
+	}
+	want := inPython(t, "repr(yaml.safe_load(yaml.safe_dump(yaml.safe_load(t))))", before)
+	got := inPython(t, "repr(yaml.safe_load(t))", after)
+	for i := range before {
+		if got[i] != want[i] {
+			t.Errorf("%s: Python reads %s, want %s", before[i], got[i], want[i])
+		}
+	}
+}
+
+// inPython returns the values of an expression for texts t. It skips the test if Python is not installed
+// with PyYAML.
+func inPython(t *testing.T, expression string, texts []string) []string {
+	t.Helper()
 	if err := exec.Command("python3", "-c", "import yaml").Run(); err != nil {
 		t.Skip("NOT TESTED: comparison with Python: python3 or PyYAML is not installed")
-	}
-	texts := make([]string, 0, len(pythonTexts))
-	for text := range pythonTexts {
-		texts = append(texts, text)
 	}
 	in, err := json.Marshal(texts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("python3", "-c", "import json, sys, yaml\n"+
-		"print(json.dumps([str(yaml.safe_load(t)) for t in json.load(sys.stdin)]))")
+		"print(json.dumps(["+expression+" for t in json.load(sys.stdin)]))")
 	cmd.Stdin = strings.NewReader(string(in))
 	out, err := cmd.Output()
 	if err != nil {
@@ -63,9 +137,5 @@ func TestPythonTextIsThatOfPython(t *testing.T) {
 	if err := json.Unmarshal(out, &got); err != nil || len(got) != len(texts) {
 		t.Fatalf("%v: %s", err, out)
 	}
-	for i, text := range texts {
-		if got[i] != pythonTexts[text] {
-			t.Errorf("%s: Python prints %s, want %s", text, got[i], pythonTexts[text])
-		}
-	}
+	return got
 }

@@ -77,6 +77,7 @@ type Engine struct {
 	NUMAMemoryBind  string `path:"backend.numa_memory_bind"` // "true", "false" or "local"; empty: depends on the GPU type
 	NUMACPUBind     bool   `path:"backend.numa_cpu_bind"`
 	PublishEvents   bool   `path:"backend.publish_events_and_metrics"`
+	PublishMetrics  bool   `path:"backend.publish_metrics"` // if not PublishEvents
 	SequentialStart int    `path:"backend.sequential_node_start"`
 	ServedModelName string `path:"backend.served_model_name"`
 }

@@ -29,7 +29,11 @@ func describe(n *yaml.Node) string {
 	if len(text) < len(n.Value) {
 		text += "…"
 	}
-	return fmt.Sprintf("%s %q", typeName(n.Tag), text)
+	tag := n.Tag
+	if tag == "!!float" && scalar11(n).Tag == "!!int" { // yaml.v3 reads large whole numbers so
+		tag = "!!int"
+	}
+	return fmt.Sprintf("%s %q", typeName(tag), text)
 }
 
 // typeName returns the name of a YAML tag's type as in [schema.Kind].

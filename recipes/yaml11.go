@@ -136,17 +136,3 @@ func yaml11Reading(n *yaml.Node) (s Scalar, differs bool) {
 	r, ok := parseNumber(n)
 	return s, ok && r.RatString() != s.Value
 }
-
-// resolve11 writes the scalars of a tree that another YAML may read differently as YAML 1.1 reads them,
-// and returns the tree.
-func resolve11(n *yaml.Node) *yaml.Node {
-	if s, differs := yaml11Reading(n); differs || s.Tag == "!!int" {
-		if n.Tag, n.Value = s.Tag, s.Value; s.Tag == "!!str" {
-			n.Style = yaml.DoubleQuotedStyle
-		}
-	}
-	for _, child := range n.Content {
-		resolve11(child)
-	}
-	return n
-}

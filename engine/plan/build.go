@@ -127,7 +127,7 @@ func (b *builder) addServers(servers backend.Servers) backend.Process {
 			Log: log, Ready: p.Ready, Fatal: p.Fatal, Failure: critical,
 		}, p.Srun...)
 		for _, f := range p.Files {
-			b.plan.Files = append(b.plan.Files, File{Path: LogDir.text() + "/" + f.Name, Content: f.Text, Source: f.Source})
+			b.addLogFile(f, "")
 		}
 	}
 	for _, p := range servers.Services(deployment) {

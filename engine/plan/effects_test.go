@@ -76,6 +76,20 @@ func TestEffects(t *testing.T) {
 			noInstall + "frontend: {enable_multiple_frontends: false, args: {a: 010, b: 0x10, c: 1_000, d: 12:30:00, " +
 				"e: yes, f: off, g: null, h: ~, i: [1, two], j: {x: 1}, k: \"010\", l: 1e3, m: 1.0e+3, n: \"yes\"}}\n",
 		},
+		{"defaults of the engine config", plain + "args: {backend: trt}\n", plain},
+		{
+			"statistics of iterations", plain,
+			plain + "args: {enable_iter_perf_stats: on, b: 010, A: [1_000, 1e-5], a: {z: ~}}\n",
+		},
+		{"no metrics", plain, plain + "engine: {type: trtllm, publish_metrics: false}\n"},
+		{"events and metrics", plain, plain + "engine: {type: trtllm, publish_events_and_metrics: true}\n"},
+		{"neither", plain, plain + "engine: {type: trtllm, publish_metrics: false, publish_events_and_metrics: false}\n"},
+		{"CPUs of a GPU", plain, plain + "engine: {type: trtllm, numa_cpu_bind: true}\n"},
+		{
+			"CPUs and memory of a GPU", plain,
+			plain + "engine: {type: trtllm, numa_cpu_bind: true, numa_memory_bind: local}\n",
+		},
+		{"memory", plain, plain + "engine: {type: trtllm, numa_memory_bind: true}\n"},
 	} {
 		before, after := effectLines(t, c.before), effectLines(t, c.after)
 		fmt.Fprintf(&out, "# %s\n", c.name)
@@ -103,6 +117,14 @@ func effectLines(t *testing.T, more string) []string {
 			text = strings.Replace(text, "type: agentperf", with, 1)
 			continue
 		}
+		if args, ok := strings.CutPrefix(line, "args: "); ok {
+			text = strings.Replace(text, "workers: 1}", "workers: 1, args: "+strings.TrimSpace(args)+"}", 1)
+			continue
+		}
+		if strings.HasPrefix(line, "engine: ") {
+			text = strings.Replace(text, "engine: trtllm\n", line, 1)
+			continue
+		}
 		text += line
 	}
 	r, found := recipes.ParseRecipe("r.yaml", []byte(text))
@@ -119,7 +141,17 @@ func effectLines(t *testing.T, more string) []string {
 	for _, n := range p.Nodes {
 		out = append(out, "node "+n.Name+": "+strings.Join(n.Roles, ", "))
 	}
+	for _, m := range p.Mounts {
+		out = append(out, fmt.Sprintf("mount %s : %s (%s)", m.Host, m.Container, m.Source))
+	}
 	for _, f := range p.Files {
+		if f.Content == numaScript {
+			out = append(out, fmt.Sprintf("file %s (%s)", f.Path, f.Source))
+			continue
+		}
+		for _, d := range f.Defaults {
+			out = append(out, fmt.Sprintf("file %s default: %s: %s", f.Path, d.Key, d.Value))
+		}
 		for line := range strings.Lines(f.Content) {
 			out = append(out, fmt.Sprintf("file %s (%s): %s", f.Path, f.Source, strings.TrimSuffix(line, "\n")))
 		}

@@ -32,7 +32,7 @@ func (b *builder) addMounts() error {
 	}
 	add(RunDir.text()+"/bin", "/agentperf", backend.BuiltIn)
 	if b.shipsNUMAScript() {
-		add(numaScriptFile, "/configs/numa_cpu_bind.sh", "backend.numa_cpu_bind")
+		add(numaScriptFile, "/configs/numa_cpu_bind.sh", b.numaSource())
 	}
 	if b.Cluster != nil {
 		if b.Cluster.SrtctlRoot != "" {

@@ -75,6 +75,14 @@ type File struct {
 	Content string      `json:"content"`
 	Source  string      `json:"source"`
 	Role    schema.Role `json:"-"` // role whose engine it configures; only in a plan that was just built
+	// Defaults are the keys that the recipe does not set.
+	Defaults []Default `json:"defaults,omitempty"`
+}
+
+// Default is a key of a file that the recipe does not set, with its value.
+type Default struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
 }
 
 // Var is one environment variable of a step and its origin.

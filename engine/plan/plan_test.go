@@ -234,6 +234,7 @@ func TestSlurmSteps(t *testing.T) {
 		"numactl", "-m", "0,1", "trtllm-llmapi-launch", "python3", "-m", "dynamo.trtllm", "--model-path", "/model",
 		"--served-model-name", "my-model",
 		"--disaggregation-mode", "decode", "--extra-engine-args", "/logs/trtllm_config_decode.yaml", "--request-plane", "tcp",
+		"--publish-metrics",
 	}
 	if !slices.Equal(d.Launch, want) {
 		t.Errorf("launch\n%q\nwant\n%q", d.Launch, want)
@@ -344,11 +345,11 @@ func TestScript(t *testing.T) {
 	}
 }
 
-func TestEngineConfigIsVerbatim(t *testing.T) {
+func TestEngineConfig(t *testing.T) {
 	t.Parallel()
 	p := build(t, request(t, recipe, Slurm))
 	if f := p.Files[0]; f.Path != "{log_dir}/trtllm_config_prefill.yaml" ||
-		f.Content != "{tensor_parallel_size: 4, cuda_graph_config: null, x: 1.50}\n" {
+		f.Content != "cuda_graph_config: null\nenable_iter_perf_stats: false\ntensor_parallel_size: 4\nx: 1.5\n" {
 		t.Errorf("got %+v", f)
 	}
 }

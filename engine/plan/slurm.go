@@ -50,20 +50,27 @@ func (b *builder) addConfigs() error {
 		if role.Workers == 0 {
 			continue
 		}
-		name, text, err := b.backend.Config(role)
+		f, err := b.backend.Config(b.recipe, role)
 		if err != nil {
 			return err
 		}
-		if name != "" {
-			source := b.recipe.Position(role.ConfigPath).Path
-			path := LogDir.text() + "/" + name
-			b.plan.Files = append(b.plan.Files, File{Path: path, Content: text, Source: source, Role: role.Name})
+		if f.Name != "" {
+			b.addLogFile(f, role.Name)
 		}
 	}
 	if b.shipsNUMAScript() {
-		b.plan.Files = append(b.plan.Files, File{Path: numaScriptFile, Content: numaScript, Source: "backend.numa_cpu_bind"})
+		b.plan.Files = append(b.plan.Files, File{Path: numaScriptFile, Content: numaScript, Source: b.numaSource()})
 	}
 	return nil
+}
+
+// addLogFile adds a file in the log directory. role is that of the engine that it configures, if any.
+func (b *builder) addLogFile(f backend.File, role schema.Role) {
+	file := File{Path: LogDir.text() + "/" + f.Name, Content: f.Text, Source: f.Source, Role: role}
+	for _, d := range f.Defaults {
+		file.Defaults = append(file.Defaults, Default{Key: d.Name, Value: d.Value})
+	}
+	b.plan.Files = append(b.plan.Files, file)
 }
 
 // buildSrtctl records that srtctl submits the job. Its own dry-run shows the details.

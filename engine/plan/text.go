@@ -43,7 +43,11 @@ func (p *Plan) Sections() []Section {
 		return fmt.Sprintf("%s : %s  (%s)", m.Host, m.Container, m.Source)
 	}))
 	add("FILES", mapStrings(p.Files, func(f File) string {
-		return fmt.Sprintf("%s  %d lines  (%s)", f.Path, strings.Count(f.Content, "\n"), f.Source)
+		source := f.Source
+		for _, d := range f.Defaults {
+			source += fmt.Sprintf("; default %s: %s", d.Key, d.Value)
+		}
+		return fmt.Sprintf("%s  %d lines  (%s)", f.Path, strings.Count(f.Content, "\n"), source)
 	}))
 	for _, s := range p.Steps {
 		add("STEP "+s.Name, s.lines())

@@ -13,6 +13,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/harness/yamldoc"
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/porter/rules"
+	"github.com/agentperf/agentperf-tui/recipes"
 	"github.com/agentperf/agentperf-tui/recipes/safetext"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 	"github.com/agentperf/agentperf-tui/recipes/secret"
@@ -353,14 +354,14 @@ func (p *comparer) compareConfig(r schema.Role) {
 	if old == nil {
 		return
 	}
-	var text string
+	var file plan.File
 	for _, f := range p.plan.Files {
 		if f.Role == r {
-			text = f.Content
+			file = f
 		}
 	}
 	planned := map[string]*yaml.Node{}
-	if d, err := yamldoc.Read(strings.NewReader(text)); err == nil {
+	if d, err := yamldoc.Read(strings.NewReader(file.Content)); err == nil {
 		for _, leaf := range d.Leaves {
 			planned[leaf.Path()] = leaf.Node
 		}
@@ -384,17 +385,23 @@ func (p *comparer) compareConfig(r schema.Role) {
 		}
 	}
 	for _, path := range sortedNames(planned) {
-		p.addDifference(added, config, path, "", yamldoc.Text(planned[path]), answer(path))
+		why := answer(path)
+		if slices.ContainsFunc(file.Defaults, func(d plan.Default) bool { return d.Key == path }) {
+			why = why.or(because("srt-slurm adds it to engine configs that do not set it"))
+		}
+		p.addDifference(added, config, path, "", yamldoc.Text(planned[path]), why)
 	}
 }
 
-// sameNode reports whether two values are equal, regardless of style.
-func sameNode(a, b *yaml.Node) bool {
+// sameNode reports whether an engine reads two values alike, whatever their spelling.
+func sameNode(a, b *yaml.Node) bool { return equalNodes(recipes.AsPython(a), recipes.AsPython(b)) }
+
+func equalNodes(a, b *yaml.Node) bool {
 	if a.Kind != b.Kind || a.Tag != b.Tag || a.Value != b.Value || len(a.Content) != len(b.Content) {
 		return false
 	}
 	for i := range a.Content {
-		if !sameNode(a.Content[i], b.Content[i]) {
+		if !equalNodes(a.Content[i], b.Content[i]) {
 			return false
 		}
 	}

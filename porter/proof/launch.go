@@ -10,6 +10,7 @@ import (
 	"github.com/agentperf/agentperf-tui/engine/plan"
 	"github.com/agentperf/agentperf-tui/porter/rules"
 	"github.com/agentperf/agentperf-tui/recipes"
+	"github.com/agentperf/agentperf-tui/recipes/backend"
 	"github.com/agentperf/agentperf-tui/recipes/schema"
 	"github.com/agentperf/agentperf-tui/recipes/secret"
 )
@@ -81,6 +82,7 @@ func (p *comparer) compareLaunch(l *harness.Launch, name string) {
 	c.addNewMounts()
 	c.addNewOptions()
 	if l.Role != "" {
+		c.addPublishing()
 		p.addConfig(l.Role)
 	}
 }
@@ -457,6 +459,17 @@ func (c *launchComparer) addNewOptions() {
 			why = because(fixed)
 		}
 		c.addDifference(added, "flag", "--"+name, "", c.options[name], why)
+	}
+}
+
+// addPublishing adds the flag with which the new workers publish metrics. Whether the old ones did is in the
+// harness's start script, which launch lines do not show.
+func (c *launchComparer) addPublishing() {
+	for _, name := range []string{backend.PublishEventsFlag, backend.PublishMetricsFlag} {
+		if slices.Contains(c.step.Argv, name) {
+			why := "srt-slurm passes it, unless engine.publish_metrics is false; launch lines do not show the old setting"
+			c.addDifference(added, "flag", name, "", "", because(why))
+		}
 	}
 }
 

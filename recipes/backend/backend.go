@@ -42,9 +42,8 @@ type Backend interface {
 // Servers defines the processes that serve a model: those of a [Backend], or the mock
 // servers that replace them.
 type Servers interface {
-	// Config returns the configuration file of a role's workers: its name in the log
-	// directory and its text. The name is empty if they need no file.
-	Config(role recipes.Role) (name, text string, err error)
+	// Config returns the configuration file of a role's workers. Its name is empty if they need no file.
+	Config(r *recipes.Recipe, role recipes.Role) (File, error)
 	// Services returns the processes through which workers and frontend find each other, and reach each
 	// other.
 	Services(s Deployment) []Process
@@ -117,6 +116,8 @@ type Process struct {
 type File struct {
 	Name, Text string
 	Source     string // path in the recipe
+	// Defaults are the keys that the recipe does not set, with their values.
+	Defaults []recipes.Var
 }
 
 // Probe is the type of a readiness check.

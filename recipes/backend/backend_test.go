@@ -2,6 +2,7 @@ package backend
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -73,6 +74,52 @@ func TestRulesAreComplete(t *testing.T) {
 	for _, r := range All().Rules() {
 		if r.ID == "" || r.Severity == "" || r.Pitfall == "" || r.Fix == "" {
 			t.Errorf("incomplete rule: %+v", r)
+		}
+	}
+}
+
+// Engine configs get srtctl's defaults for keys that they do not set.
+func TestEngineConfigDefaults(t *testing.T) {
+	t.Parallel()
+	const (
+		frontends = "dynamo, enable_multiple_frontends: false"
+		direct    = "trtllm_serve, enable_multiple_frontends: false"
+	)
+	for _, c := range []struct{ frontend, args, want string }{
+		{frontends, "", "enable_iter_perf_stats: false\n"},
+		{frontends, ", args: {}", "enable_iter_perf_stats: false\n"},
+		{frontends, ", args: {z: 1, b: 2}", "b: 2\nenable_iter_perf_stats: false\nz: 1\n"},
+		{frontends, ", args: {backend: pytorch}", "backend: pytorch\nenable_iter_perf_stats: false\n"},
+		{frontends, ", args: {backend: tensorrt}", "backend: tensorrt\n"},
+		{frontends, ", args: {backend: trt}", "backend: trt\n"},
+		{frontends, ", args: {enable_iter_perf_stats: yes}", "enable_iter_perf_stats: true\n"},
+		{frontends, ", args: {enable_iter_perf_stats: null}", "enable_iter_perf_stats: null\n"},
+		{direct, "", "enable_iter_perf_stats: false\nreturn_perf_metrics: true\n"},
+		{direct, ", args: {backend: trt}", "backend: trt\nreturn_perf_metrics: true\n"},
+		{direct, ", args: {return_perf_metrics: false}", "enable_iter_perf_stats: false\nreturn_perf_metrics: false\n"},
+	} {
+		text := `schema: 2
+name: x
+model: {path: /m, container: /c.sqsh, precision: fp4}
+resources: {gpu_type: gb300, gpus_per_node: 4}
+engine: trtllm
+roles: {agg: {nodes: 1, workers: 1` + c.args + `}}
+frontend: {type: ` + c.frontend + `}
+benchmark: {type: manual}
+`
+		r, found := recipes.ParseRecipe("r.yaml", []byte(text))
+		if found.Errors() > 0 {
+			t.Fatal(found)
+		}
+		b, _ := All().For(r)
+		f, err := b.Config(r, r.Agg)
+		if err != nil || f.Name != "trtllm_config_agg.yaml" || f.Text != c.want {
+			t.Errorf("%s%s: got %+v, %v, want %s", c.frontend, c.args, f, err, c.want)
+		}
+		for _, d := range f.Defaults {
+			if !strings.Contains(f.Text, d.Name+": "+d.Value+"\n") || strings.Contains(c.args, d.Name) {
+				t.Errorf("%s%s: default %+v in %s", c.frontend, c.args, d, f.Text)
+			}
 		}
 	}
 }

@@ -35,9 +35,9 @@ func (custom) Names() (engine, frontend string) { return "vllm", "vllm-router" }
 
 func (custom) Title() string { return "Custom" }
 
-func (custom) Config(role recipes.Role) (name, text string, err error) {
-	text, err = role.Text()
-	return "custom_" + string(role.Name) + ".yaml", text, err
+func (custom) Config(_ *recipes.Recipe, role recipes.Role) (backend.File, error) {
+	text, err := role.Text()
+	return backend.File{Name: "custom_" + string(role.Name) + ".yaml", Text: text, Source: role.ConfigPath}, err
 }
 
 func (custom) Services(backend.Deployment) []backend.Process { return nil }
@@ -186,7 +186,7 @@ func TestCustomBackendIsPlanned(t *testing.T) {
 	if launch := strings.Join(w.Launch, " "); !strings.Contains(launch, "--overlap --mpi none --nodes 1 ") {
 		t.Errorf("launch %s", launch)
 	}
-	if f := p.Files[0]; f.Path != "{log_dir}/custom_agg.yaml" || f.Content != "{threads: 3}\n" ||
+	if f := p.Files[0]; f.Path != "{log_dir}/custom_agg.yaml" || f.Content != "threads: 3\n" ||
 		f.Source != "backend.vllm_config.aggregated" {
 		t.Errorf("config %+v", f)
 	}

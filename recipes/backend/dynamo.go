@@ -58,7 +58,9 @@ func (dynamo) Services(s Deployment) []Process {
 		if path := s.Recipe.Infra(schema.NATS).Path; path != "" {
 			source = path + ".options.max_payload_mb"
 		}
-		out[n].Files = []File{{natsConfig, fmt.Sprintf("max_payload: %d\n", limit<<20), source}}
+		out[n].Files = []File{{
+			Name: natsConfig, Text: fmt.Sprintf("max_payload: %d\n", limit<<20), Source: source,
+		}}
 	}
 	return out
 }
@@ -83,7 +85,7 @@ func (d dynamo) Frontend(s Deployment) Process {
 	var files []File
 	if text := r.Frontend.WorkerSelection; text != "" {
 		argv = append(argv, "--router-policy-config", s.LogDir+"/"+policyFile)
-		files = []File{{policyFile, text, "frontend.worker_selection"}}
+		files = []File{{Name: policyFile, Text: text, Source: "frontend.worker_selection"}}
 	}
 	env := d.baseEnv(s)
 	env.Set("DYN_REQUEST_PLANE", r.Dynamo.RequestPlane, "dynamo.request_plane")

@@ -34,7 +34,7 @@ func (m Mock) flags() []string {
 func (m Mock) String() string { return strings.Join(m.flags(), " ") }
 
 // Config returns no file: mock servers have flags only.
-func (Mock) Config(recipes.Role) (name, text string, err error) { return "", "", nil }
+func (Mock) Config(*recipes.Recipe, recipes.Role) (File, error) { return File{}, nil }
 
 // Services returns nil: the addresses of the workers are flags of the frontend.
 func (Mock) Services(Deployment) []Process { return nil }

@@ -17,11 +17,31 @@ func (trtllm) Names() (engine, frontend string) { return schema.TRTLLM, schema.D
 // Title returns the display name of the engine.
 func (trtllm) Title() string { return "TensorRT-LLM" }
 
-// Config returns the engine configuration of a role as in the recipe.
-func (trtllm) Config(role recipes.Role) (name, text string, err error) {
-	text, err = role.Text()
-	return configFileName(role), text, err
+// Config returns the engine configuration of a role, with srtctl's defaults. They turn off statistics of
+// each iteration, which engines other than TensorRT have.
+func (trtllm) Config(r *recipes.Recipe, role recipes.Role) (File, error) {
+	f := File{Name: configFileName(role), Source: r.Position(role.ConfigPath).Path}
+	add := func(key, value string) {
+		if _, given := role.Arg(key); !given {
+			f.Defaults = append(f.Defaults, recipes.Var{Name: key, Value: value})
+		}
+	}
+	if engine, _ := role.Arg("backend"); engine != "tensorrt" && engine != "trt" {
+		add("enable_iter_perf_stats", "false")
+	}
+	if r.Frontend.Type == schema.TRTLLMServe {
+		add("return_perf_metrics", "true")
+	}
+	var err error
+	f.Text, err = role.Text(f.Defaults...)
+	return f, err
 }
+
+// Flags with which workers publish metrics. Publishing takes time of the workers.
+const (
+	PublishEventsFlag  = "--publish-events-and-metrics"
+	PublishMetricsFlag = "--publish-metrics"
+)
 
 func configFileName(role recipes.Role) string { return "trtllm_config_" + string(role.Name) + ".yaml" }
 
@@ -35,7 +55,8 @@ func (t trtllm) Worker(s Deployment, w Worker) Process {
 		if r.Engine.NUMAMemoryBind == "local" {
 			argv = append(argv, "--bind-memory")
 		}
-		before = []Var{{Name: "TLLM_NUMA_AWARE_WORKER_AFFINITY", Value: "0", Origin: "backend.numa_cpu_bind"}}
+		origin := r.Position("backend.numa_cpu_bind").Path
+		before = []Var{{Name: "TLLM_NUMA_AWARE_WORKER_AFFINITY", Value: "0", Origin: origin}}
 	}
 	if bindsMemory(r, w.Role.Name) {
 		argv = append(argv, "numactl", "-m", "0,1")
@@ -47,8 +68,11 @@ func (t trtllm) Worker(s Deployment, w Worker) Process {
 	}
 	argv = append(argv, "--extra-engine-args", s.LogDir+"/"+configFileName(w.Role),
 		"--request-plane", r.Dynamo.RequestPlane)
-	if r.Engine.PublishEvents {
-		argv = append(argv, "--publish-events-and-metrics")
+	switch {
+	case r.Engine.PublishEvents:
+		argv = append(argv, PublishEventsFlag)
+	case r.Engine.PublishMetrics:
+		argv = append(argv, PublishMetricsFlag)
 	}
 	var fatal []string
 	if r.FatalMarkers {

@@ -39,7 +39,11 @@ func (c *checker) engine() {
 			Set("false", false)
 	}
 	if r.Engine.PublishEvents {
-		c.report("observability", "backend.publish_events_and_metrics", "set it to false for measurements",
+		fix := "set it to false for measurements: workers then publish nothing"
+		if r.Engine.PublishMetrics {
+			fix = "set it to false for measurements: workers then publish metrics only, which publish_metrics: false turns off"
+		}
+		c.report("observability", "backend.publish_events_and_metrics", fix,
 			"publishing events reduces performance").Set("false", false)
 	}
 	if strings.HasPrefix(r.ModelPath, "hf:") {

@@ -114,6 +114,9 @@ func TestPlansOfMigratedRecipes(t *testing.T) {
 			for i := range p.Files {
 				p.Files[i].Source = ""
 			}
+			for i := range p.Mounts {
+				p.Mounts[i].Source = ""
+			}
 			for _, s := range p.Steps {
 				for i := range s.Env {
 					s.Env[i].Origin, s.Env[i].Overrides = "", ""

@@ -20,8 +20,9 @@ const TRTLLM = "trtllm"
 // Names of other engines, frontends and benchmarks.
 const (
 	DefaultEngine = "sglang"
-	Dynamo        = "dynamo" // the default frontend
-	NoFrontend    = "none"   // of jobs that consist of services
+	Dynamo        = "dynamo"       // the default frontend
+	TRTLLMServe   = "trtllm_serve" // a router of TensorRT-LLM
+	NoFrontend    = "none"         // of jobs that consist of services
 	AgentPerf     = "agentperf"
 )
 
@@ -29,7 +30,7 @@ const (
 func Engines() []Engine {
 	return []Engine{
 		{
-			Name: TRTLLM, HasRoleConfig: true, Sidecar: true, UnsupportedProfiler: "torch", Frontends: []string{"trtllm_serve"},
+			Name: TRTLLM, HasRoleConfig: true, Sidecar: true, UnsupportedProfiler: "torch", Frontends: []string{TRTLLMServe},
 		},
 		{
 			Name: DefaultEngine, HasRoleConfig: true, HetJobs: true, Sidecar: true,
