@@ -13,7 +13,8 @@ if ! [[ ${SLURM_LOCALID:-} =~ ^[0-9]+$ ]]; then note "SLURM_LOCALID is not set; 
 gpu=$SLURM_LOCALID
 if [ -n "${CUDA_VISIBLE_DEVICES:-}" ]; then
   IFS=, read -ra visible <<<"$CUDA_VISIBLE_DEVICES"
-  gpu=${visible[SLURM_LOCALID]:-}
+  gpu=${visible[10#$SLURM_LOCALID]:-}
+  gpu=${gpu//[[:space:]]/}
   if [ -z "$gpu" ]; then note "no entry in CUDA_VISIBLE_DEVICES=$CUDA_VISIBLE_DEVICES"; exit 2; fi
 fi
 unbound() {
@@ -23,7 +24,8 @@ unbound() {
 }
 command=("$@")
 root=${SYSFS_ROOT:-/sys}
-pci=$(nvidia-smi --query-gpu=pci.bus_id --format=csv,noheader -i "$gpu" 2>/dev/null) || unbound "nvidia-smi failed for GPU $gpu"
+pci=$(nvidia-smi --query-gpu=pci.bus_id --format=csv,noheader -i "$gpu" 2>/dev/null) ||
+  unbound "nvidia-smi failed for GPU $gpu"
 pci=$(tr -d '[:space:]' <<<"${pci,,}")
 [[ $pci =~ ^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]$ ]] || unbound "GPU $gpu has no PCI address"
 domain=${pci%%:*}
@@ -31,7 +33,9 @@ pci=${domain: -4}:${pci#*:} # nvidia-smi writes the domain with 8 digits, sysfs 
 node=$(cat "$root/bus/pci/devices/$pci/numa_node" 2>/dev/null)
 [[ $node =~ ^[0-9]+$ ]] || unbound "NUMA node of GPU $gpu ($pci) is unknown"
 cpus=$(cat "$root/devices/system/node/node$node/cpulist" 2>/dev/null)
+cpus=${cpus//[[:space:]]/}
 [ -n "$cpus" ] || unbound "NUMA node $node of GPU $gpu has no CPUs"
+taskset -c "$cpus" true 2>/dev/null || unbound "CPUs $cpus of NUMA node $node of GPU $gpu can't be used"
 note "GPU $gpu ($pci) is on NUMA node $node: CPUs $cpus"
 if [ -n "$memory" ]; then
   command -v numactl >/dev/null || unbound "numactl not found"

@@ -1,9 +1,6 @@
 package plan
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -54,7 +51,9 @@ dynamo: {install: false}
 benchmark: {type: agentperf, concurrency: 8, agentperf_client_dir: /ap/c, agentperf_config: /ap/w.yaml}
 extra_mount: ["/s/ap:/ap"]
 `, Slurm))
-		mounted := slices.ContainsFunc(p.Mounts, func(m Mount) bool { return m.Container == "/configs/numa_cpu_bind.sh" })
+		mounted := slices.Contains(p.Mounts, Mount{
+			Host: "{run_dir}/numa_cpu_bind.sh", Container: "/configs/numa_cpu_bind.sh", Source: "engine.numa_cpu_bind",
+		})
 		if mounted != strings.Contains(c.engine, "numa_cpu_bind: true") {
 			t.Errorf("%s: script mounted: %v", c.name, mounted)
 		}
@@ -73,50 +72,47 @@ extra_mount: ["/s/ap:/ap"]
 	}
 }
 
-func TestNUMAScript(t *testing.T) {
+// The sources of the script in a plan are named as in the layout of the recipe.
+func TestNUMASource(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	write := func(name, text string) {
-		t.Helper()
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("bin/nvidia-smi", "#!/bin/sh\necho 00000009:01:00.0\n")
-	write("sys/bus/pci/devices/0009:01:00.0/numa_node", "1\n")
-	write("sys/devices/system/node/node1/cpulist", "0\n")
-	fake := []string{"PATH=" + dir + "/bin:" + os.Getenv("PATH"), "SYSFS_ROOT=" + dir + "/sys"}
-	host := []string{"PATH=" + os.Getenv("PATH")}
-	show := []string{"sh", "-c", "grep Cpus_allowed_list /proc/self/status"}
-	for _, c := range []struct {
-		name, want string
-		env, args  []string
-		exit       int
-	}{
-		{"bound", "Cpus_allowed_list:\t0\n", append(slices.Clone(fake), "SLURM_LOCALID=0"), show, 0},
-		{"no GPU", "not bound", append(slices.Clone(host), "SLURM_LOCALID=0", "SYSFS_ROOT="+dir), []string{"true"}, 0},
+	const common = "name: numa\nmodel: {path: /m, container: /c.sqsh, precision: fp4}\n" +
+		"frontend: {enable_multiple_frontends: false}\ndynamo: {install: false}\nextra_mount: [\"/s/ap:/ap\"]\n" +
+		"benchmark: {type: agentperf, concurrency: 8, agentperf_client_dir: /ap/c, agentperf_config: /ap/w.yaml}\n"
+	for _, c := range []struct{ recipe, source string }{
 		{
-			"no GPU, memory", "memory can't be bound", append(slices.Clone(host), "SLURM_LOCALID=0", "SYSFS_ROOT="+dir),
-			[]string{"--bind-memory", "true"},
-			3,
+			common + "backend: {type: trtllm, numa_cpu_bind: true}\n" +
+				"resources: {gpu_type: h100, gpus_per_node: 4, agg_nodes: 1, agg_workers: 1}\n", "backend.numa_cpu_bind",
 		},
-		{"no rank", "SLURM_LOCALID is not set", host, []string{"true"}, 2},
 		{
-			"masked", "no entry in CUDA_VISIBLE_DEVICES",
-			append(slices.Clone(host), "SLURM_LOCALID=2", "CUDA_VISIBLE_DEVICES=0,1"),
-			[]string{"true"},
-			2,
+			common + "schema: 2\nengine: {type: trtllm, numa_cpu_bind: true}\n" +
+				"resources: {gpu_type: h100, gpus_per_node: 4}\nroles: {agg: {nodes: 1, workers: 1}}\n", "engine.numa_cpu_bind",
 		},
 	} {
-		cmd := exec.Command("bash", append([]string{"numa_cpu_bind.sh"}, c.args...)...)
-		cmd.Env = c.env
-		out, _ := cmd.CombinedOutput()
-		if code := cmd.ProcessState.ExitCode(); code != c.exit || !strings.Contains(string(out), c.want) {
-			t.Errorf("%s: exit code %d, output %s; want %d, %q", c.name, code, out, c.exit, c.want)
+		p := build(t, request(t, c.recipe, Slurm))
+		m := p.Mounts[slices.IndexFunc(p.Mounts, func(m Mount) bool { return m.Container == "/configs/numa_cpu_bind.sh" })]
+		f := p.Files[slices.IndexFunc(p.Files, func(f File) bool { return f.Content == numaScript })]
+		env := step(t, p, "agg_0").Env
+		v := env[slices.IndexFunc(env, func(v Var) bool { return v.Name == "TLLM_NUMA_AWARE_WORKER_AFFINITY" })]
+		if m.Source != c.source || f.Source != c.source || v.Origin != c.source {
+			t.Errorf("mount %+v, file from %s, variable %+v, want %s", m, f.Source, v, c.source)
+		}
+		// dry-run shows mount, file and command line.
+		var shown []string
+		for _, s := range p.Sections() {
+			for _, line := range s.Lines {
+				if strings.Contains(line, "("+c.source+")") || strings.Contains(line, " bash /configs/numa_cpu_bind.sh ") {
+					shown = append(shown, s.Title+": "+line)
+				}
+			}
+		}
+		want := []string{
+			"MOUNTS: {run_dir}/numa_cpu_bind.sh : /configs/numa_cpu_bind.sh  (" + c.source + ")",
+			"FILES: {run_dir}/numa_cpu_bind.sh  ",
+			"STEP agg_0: env TLLM_NUMA_AWARE_WORKER_AFFINITY=0  (" + c.source + ")",
+			"STEP agg_0: $ srun ",
+		}
+		if !slices.EqualFunc(shown, want, strings.HasPrefix) {
+			t.Errorf("shown %q, want %q", shown, want)
 		}
 	}
 }
