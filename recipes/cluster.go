@@ -120,7 +120,7 @@ func ParseCluster(file string, data []byte) (*Cluster, Diagnostics) {
 }
 
 // Apply fills the fields that the recipe omits with the defaults of the site and replaces
-// aliases of models and containers. It returns the changes for display.
+// aliases of models and containers, and variables in paths. It returns the changes for display.
 func (c *Cluster) Apply(r *Recipe, getenv func(string) string) []Change {
 	var changes []Change
 	note := func(field string, from, to any, origin string) {
@@ -160,7 +160,7 @@ func (c *Cluster) Apply(r *Recipe, getenv func(string) string) []Change {
 	}
 	alias := func(field string, to *string, names Env) {
 		if v, ok := names.Get(*to); ok {
-			set(field, to, os.Expand(v, getenv), c.File)
+			set(field, to, ExpandVariables(v, getenv), c.File)
 		}
 	}
 	alias("model.path", &r.ModelPath, c.ModelPaths)
@@ -169,6 +169,7 @@ func (c *Cluster) Apply(r *Recipe, getenv func(string) string) []Change {
 		alias("roles."+string(role.Name)+".container", &role.Container, c.Containers)
 	}
 	alias("benchmark.container_image", &r.Benchmark.Image, c.Containers)
+	r.expandPaths(getenv, set)
 	return changes
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -63,6 +64,19 @@ type Pair struct {
 // HostPath returns the path on this machine for a container path of the recipe, resolved through
 // the recipe's mounts if necessary. It is empty if the file does not exist here.
 func (p *Pair) HostPath(path string) string { return hostPath(p.Recipe, path, p.getenv) }
+
+// ResolvedModel returns the model's directory with symbolic links resolved; empty if this machine does not
+// have it.
+func (p *Pair) ResolvedModel() string {
+	if !filepath.IsAbs(p.Recipe.ModelPath) {
+		return ""
+	}
+	dir, err := filepath.EvalSymlinks(p.Recipe.ModelPath)
+	if err != nil { // a path of other machines, or of compute nodes only
+		return ""
+	}
+	return dir
+}
 
 // Draft is the text of a run's files in an editor, saved or not.
 type Draft struct {

@@ -46,7 +46,9 @@ func (j *orchestrator) await(ctx context.Context, waiting []*runningStep) *failu
 			j.rec.logLine("INFO", fmt.Sprintf("Polling %s every %.1fs for %d prefills and %d decodes",
 				r.Target, r.IntervalSeconds, r.Prefill, r.Decode))
 		}
-		go j.probeLoop(probing, st, results)
+		if st.step.Ready.Probe != plan.ProbeExit { // its exit is in exits
+			go j.probeLoop(probing, st, results)
+		}
 	}
 	var last *event.Count
 	for remaining := len(waiting); remaining > 0; {
@@ -58,6 +60,9 @@ func (j *orchestrator) await(ctx context.Context, waiting []*runningStep) *failu
 		case st := <-j.exits:
 			if fail := j.handleExit(st); fail != nil {
 				return fail
+			}
+			if st.step.Ready.Probe == plan.ProbeExit {
+				remaining--
 			}
 		case a := <-results:
 			r := a.step.step.Ready

@@ -269,7 +269,8 @@ func (j *orchestrator) handleExit(st *runningStep) *failure {
 	st.exited = true
 	code := st.proc.ExitCode()
 	reason := ""
-	if !st.stopping && !st.step.EndsRun {
+	done := st.step.Ready.Probe == plan.ProbeExit && code == 0
+	if !st.stopping && !st.step.EndsRun && !done {
 		reason = fmt.Sprintf("%s exited with code %d before the run's end", st.step.Name, code)
 		reason += failureCause(filepath.Join(j.LogDir, st.step.Log))
 	}

@@ -346,6 +346,37 @@ func TestUnboundPlanIsRefused(t *testing.T) {
 	}
 }
 
+// A step that prepares the nodes has to exit with code 0 before the next stage starts, and then the run goes on.
+func TestStepThatExits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		code  string
+		state event.State
+	}{{"0", event.Done}, {"3", event.Failed}} {
+		prepare := plan.Step{
+			Name: "stage_model", Stage: plan.Infra, Launch: self("exit", c.code), Log: "stage_model.out",
+			Ready: plan.Readiness{Probe: plan.ProbeExit},
+		}
+		steps := []plan.Step{prepare, worker(t, "prefill_0"), frontend(t, 1, 1), client("exit", "0")}
+		h := execute(t.Context(), t, steps, nil)
+		if h.status.State != c.state {
+			t.Errorf("exit code %s: %s: %s", c.code, h.status.State, h.log)
+		}
+		exited, started := -1, -1
+		for i, e := range h.events {
+			switch {
+			case e.Step == "stage_model" && e.Kind == event.StepExit:
+				exited = i
+			case e.Step == "prefill_0" && e.Kind == event.StepStart:
+				started = i
+			}
+		}
+		if exited < 0 || c.code == "0" && started < exited || c.code != "0" && started >= 0 {
+			t.Errorf("exit code %s: exit is event %d, start of the worker %d", c.code, exited, started)
+		}
+	}
+}
+
 // A fatal line in a log fails the run although the process of the worker keeps running.
 func TestFatalLogLine(t *testing.T) {
 	t.Parallel()

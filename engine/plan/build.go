@@ -163,7 +163,7 @@ func (b *builder) addClient(env backend.Env, argv ...string) {
 func (b *builder) deployment() backend.Deployment {
 	node := func(i int) backend.Node { return backend.Node{Name: nodeName(i), Address: address(i)} }
 	s := backend.Deployment{
-		Recipe: b.recipe, Model: b.plan.Model, ModelPath: b.modelPath(), LogDir: containerLogs,
+		Recipe: b.recipe, Model: b.plan.Model, ServedModel: b.servedModel(), ModelPath: b.modelPath(), LogDir: containerLogs,
 		JobID: JobID.text(), Program: Binary.text(),
 		Head: node(b.layout.Head), Infra: node(b.layout.Infra), Frontend: node(b.layout.Frontend),
 		Port: func(step string) string { return StepPort(step).text() },

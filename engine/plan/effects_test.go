@@ -71,6 +71,19 @@ func TestEffects(t *testing.T) {
 			noInstall + "frontend: {enable_multiple_frontends: false, worker_selection: " +
 				"{policy: kv, weights: {load: 010, hits: 1e3, on: off}}}\n",
 		},
+		{"staged model", plain, plain + "model.stage_dir: /nvme/$RAID/stage\n"},
+		{"staged model of a job", plain, plain + "model.stage_dir: /nvme/${SLURM_JOB_ID}/stage\n"},
+		{
+			"staged model behind a link", plain + "resolved: /models/m\n",
+			plain + "resolved: /models/rev1/\nmodel.stage_dir: /nvme/stage\n",
+		},
+		{"model behind a link", plain + "resolved: /models/m\n", plain + "resolved: /models/rev1\n"},
+		{
+			"named model behind a link", plain + "resolved: /models/m\n",
+			plain + "resolved: /models/rev1\nengine.served_model_name: org/m\n",
+		},
+		{"staged model, with a variable that is not set", plain, plain + "model.stage_dir: $SCR/stage\n"},
+		{"model that is not on this machine", plain + "resolved: /models/m\n", plain + "resolved: \n"},
 		{
 			"arguments of the frontend", plain,
 			noInstall + "frontend: {enable_multiple_frontends: false, args: {a: 010, b: 0x10, c: 1_000, d: 12:30:00, " +
@@ -110,23 +123,7 @@ func TestEffects(t *testing.T) {
 // effectLines returns the lines of a plan of a recipe with more fields.
 func effectLines(t *testing.T, more string) []string {
 	t.Helper()
-	text := effectsRecipe
-	for line := range strings.Lines(more) {
-		if node, ok := strings.CutPrefix(line, "benchmark.placement: "); ok {
-			with := "placement: {node: " + strings.TrimSpace(node) + "}, type: agentperf"
-			text = strings.Replace(text, "type: agentperf", with, 1)
-			continue
-		}
-		if args, ok := strings.CutPrefix(line, "args: "); ok {
-			text = strings.Replace(text, "workers: 1}", "workers: 1, args: "+strings.TrimSpace(args)+"}", 1)
-			continue
-		}
-		if strings.HasPrefix(line, "engine: ") {
-			text = strings.Replace(text, "engine: trtllm\n", line, 1)
-			continue
-		}
-		text += line
-	}
+	text, resolved := effectsText(more)
 	r, found := recipes.ParseRecipe("r.yaml", []byte(text))
 	if found.Errors() > 0 {
 		t.Fatalf("%s%v", text, found)
@@ -136,8 +133,12 @@ func effectLines(t *testing.T, more string) []string {
 			t.Errorf("%s: %v", more, d)
 		}
 	}
-	p := build(t, Request{Recipe: r, Target: Slurm, OutputDir: "/out"})
+	(&recipes.Cluster{}).Apply(r, func(name string) string { return map[string]string{"RAID": "md0"}[name] })
+	p := build(t, Request{Recipe: r, ResolvedModel: resolved, Target: Slurm, OutputDir: "/out"})
 	var out []string
+	for _, s := range p.Substitutions {
+		out = append(out, fmt.Sprintf("note %s: %s → %s (%s)", s.What, s.From, s.To, s.Why))
+	}
 	for _, n := range p.Nodes {
 		out = append(out, "node "+n.Name+": "+strings.Join(n.Roles, ", "))
 	}
@@ -166,6 +167,41 @@ func effectLines(t *testing.T, more string) []string {
 		}
 	}
 	return out
+}
+
+// effectsText returns a recipe with more fields, and the resolved path of its model.
+func effectsText(more string) (text, resolved string) {
+	text, resolved = effectsRecipe, "/m"
+	for line := range strings.Lines(more) {
+		if dir, ok := strings.CutPrefix(line, "resolved: "); ok {
+			resolved = strings.TrimSpace(dir)
+			continue
+		}
+		if dir, ok := strings.CutPrefix(line, "model.stage_dir: "); ok {
+			text = strings.Replace(text, "precision: fp4", "precision: fp4, stage_dir: '"+strings.TrimSpace(dir)+"'", 1)
+			continue
+		}
+		if name, ok := strings.CutPrefix(line, "engine.served_model_name: "); ok {
+			text = strings.Replace(text, "engine: trtllm", "engine: {type: trtllm, served_model_name: "+
+				strings.TrimSpace(name)+"}", 1)
+			continue
+		}
+		if node, ok := strings.CutPrefix(line, "benchmark.placement: "); ok {
+			with := "placement: {node: " + strings.TrimSpace(node) + "}, type: agentperf"
+			text = strings.Replace(text, "type: agentperf", with, 1)
+			continue
+		}
+		if args, ok := strings.CutPrefix(line, "args: "); ok {
+			text = strings.Replace(text, "workers: 1}", "workers: 1, args: "+strings.TrimSpace(args)+"}", 1)
+			continue
+		}
+		if strings.HasPrefix(line, "engine: ") {
+			text = strings.Replace(text, "engine: trtllm\n", line, 1)
+			continue
+		}
+		text += line
+	}
+	return text, resolved
 }
 
 // A job has the nodes of the workers, those of the pools of services that are enabled, and the dedicated ones.

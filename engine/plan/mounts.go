@@ -27,7 +27,7 @@ func (b *builder) addMounts() error {
 	if !strings.HasPrefix(b.recipe.ModelPath, "hf:") {
 		add(b.recipe.ModelPath, containerModel, "model.path")
 	}
-	if d := b.recipe.StageDir; d != "" {
+	if d := b.stageDir(); d != "" {
 		add(path.Dir(d), path.Dir(d), "model.stage_dir")
 	}
 	add(RunDir.text()+"/bin", "/agentperf", backend.BuiltIn)
@@ -89,15 +89,4 @@ func (b *builder) expandTemplate(s string) (string, error) {
 		rest = tail
 	}
 	return out.String(), nil
-}
-
-// modelPath returns the path or the Hugging Face id of the model for workers.
-func (b *builder) modelPath() string {
-	if id, ok := strings.CutPrefix(b.recipe.ModelPath, "hf:"); ok {
-		return id
-	}
-	if b.recipe.StageDir != "" {
-		return path.Join(b.recipe.StageDir, path.Base(b.recipe.ModelPath))
-	}
-	return containerModel
 }

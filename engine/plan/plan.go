@@ -97,6 +97,7 @@ const (
 	ProbeTCP    = backend.ProbeTCP
 	ProbeHTTP   = backend.ProbeHTTP
 	ProbeHealth = backend.ProbeHealth
+	ProbeExit   = backend.ProbeExit
 )
 
 // Stage is the position of a step in the start order. A stage starts once all steps of the
@@ -179,16 +180,18 @@ type Substitution struct {
 
 // Request holds the arguments of [Build].
 type Request struct {
-	Recipe       *recipes.Recipe
-	Workload     *recipes.Workload // nil: unknown phases, and the client reads the path in the recipe
-	Cluster      *recipes.Cluster
-	Changes      []recipes.Change // result of Cluster.Apply
-	Target       Target
-	OutputDir    string       // parent of the run directory
-	Smoke        bool         // run a few users for the shortest phase
-	StallSeconds float64      // see [Step.StallSeconds]
-	Local        LocalScale   // scale for target Local
-	Backends     backend.List // available backends; nil: those of this program
+	Recipe   *recipes.Recipe
+	Workload *recipes.Workload // nil: unknown phases, and the client reads the path in the recipe
+	Cluster  *recipes.Cluster
+	Changes  []recipes.Change // result of Cluster.Apply
+	// ResolvedModel is the model's directory with symbolic links resolved; empty: unknown on this machine.
+	ResolvedModel string
+	Target        Target
+	OutputDir     string       // parent of the run directory
+	Smoke         bool         // run a few users for the shortest phase
+	StallSeconds  float64      // see [Step.StallSeconds]
+	Local         LocalScale   // scale for target Local
+	Backends      backend.List // available backends; nil: those of this program
 }
 
 // LocalScale is the size of a local run.

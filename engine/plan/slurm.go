@@ -29,7 +29,10 @@ func (b *builder) buildSlurm() error {
 			return err
 		}
 	}
+	b.addStaging()
 	frontend := b.addServers(b.backend)
+	b.noteUnresolvedModel()
+	b.noteUnsetVariables()
 	var env backend.Env
 	env.Set("SRTCTL_FRONTEND_TYPE", b.recipe.Frontend.Type, backend.BuiltIn)
 	env.Set("SRT_FRONTEND_HOST", frontend.Host, backend.BuiltIn)

@@ -70,7 +70,9 @@ func mapStrings[T any](in []T, line func(T) string) []string {
 func (s Step) lines() []string {
 	nodes := strings.ReplaceAll(recipes.JoinInts(s.Nodes), ",", ", ")
 	out := []string{fmt.Sprintf("nodes %s  %d tasks  log %s", nodes, s.Tasks, s.Log)}
-	if r := s.Ready; r.Probe != ProbeNone {
+	if r := s.Ready; r.Probe == ProbeExit {
+		out = append(out, "ready: once it has exited with code 0")
+	} else if r.Probe != ProbeNone {
 		want := ""
 		if r.Probe == ProbeHealth {
 			want = fmt.Sprintf(" with %d prefill and %d decode workers", r.Prefill, r.Decode)

@@ -134,6 +134,10 @@ func (s *Submitter) Gate(p *draft.Pair, pl *plan.Plan, allowTodo bool) error {
 		return problem.Errorf(problem.QuestionUnanswered, "submit: open must-fix questions of the port: %d (first: %s); "+
 			"answer them, or pass --allow-todo", p.Report.Questions, p.Report.FirstQuestion())
 	}
+	if unset := p.Recipe.UnsetVariables(); len(unset) > 0 && pl.Target == plan.Slurm {
+		return problem.Errorf(problem.PlanInvalid, "submit: %s: %q: the variable %s is not set; set it, or write the path",
+			unset[0].Path, unset[0].Value, unset[0].Name)
+	}
 	if pl.Target == plan.Local {
 		if err := checkDatasetsExist(p, pl); err != nil {
 			return err
@@ -165,7 +169,8 @@ func (s *Submitter) Plan(p *draft.Pair, opt PlanOptions) (*plan.Plan, error) {
 	}
 	req := plan.Request{
 		Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster, Changes: p.Changes, Target: opt.Target,
-		OutputDir: out, Smoke: opt.Smoke, StallSeconds: s.opt.StallSeconds, Local: opt.Local,
+		ResolvedModel: p.ResolvedModel(), OutputDir: out, Smoke: opt.Smoke, StallSeconds: s.opt.StallSeconds,
+		Local: opt.Local,
 	}
 	if opt.Target == plan.Local {
 		for _, d := range p.Workload.Datasets() {

@@ -65,6 +65,8 @@ type Report func(rule, path, fix, format string, args ...any) *recipes.Diagnosti
 type Deployment struct {
 	Recipe *recipes.Recipe
 	Model  string // the model name in requests
+	// ServedModel is the name under which workers serve the model.
+	ServedModel string
 	// ModelPath is the model for workers: a directory in their container, or a model id.
 	ModelPath string
 	LogDir    string // the log directory in the workers' container
@@ -123,12 +125,14 @@ type File struct {
 // Probe is the type of a readiness check.
 type Probe string
 
-// The probes. ProbeHealth counts the prefill and decode instances in a frontend's health response.
+// The probes. ProbeHealth counts the prefill and decode instances in a frontend's health response. ProbeExit
+// waits, without a time limit, until the process has exited with code 0.
 const (
 	ProbeNone   Probe = ""
 	ProbeTCP    Probe = "tcp"
 	ProbeHTTP   Probe = "http"
 	ProbeHealth Probe = "health"
+	ProbeExit   Probe = "exit"
 )
 
 // Readiness is the condition for the start of the next stage.

@@ -62,7 +62,7 @@ func (t trtllm) Worker(s Deployment, w Worker) Process {
 		argv = append(argv, "numactl", "-m", "0,1")
 	}
 	argv = append(argv, "trtllm-llmapi-launch", "python3", "-m", "dynamo.trtllm", "--model-path", s.ModelPath,
-		"--served-model-name", s.Model)
+		"--served-model-name", s.ServedModel)
 	if w.Role.Name != schema.Agg {
 		argv = append(argv, "--disaggregation-mode", string(w.Role.Name))
 	}

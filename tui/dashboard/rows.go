@@ -315,7 +315,8 @@ func countReady(st event.Status) (ready, started int, waiting []event.StepStatus
 			continue
 		}
 		started++
-		if s.State == "ready" || s.State == "starting" && healthy(st, s.Name) {
+		done := s.State == "exited" && s.Message == "" // as planned, such as the copy of a model
+		if s.State == "ready" || done || s.State == "starting" && healthy(st, s.Name) {
 			ready++
 		} else {
 			waiting = append(waiting, s)
