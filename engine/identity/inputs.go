@@ -37,6 +37,9 @@ type Inputs struct {
 	// HardwareMetrics says whether metrics of the nodes were collected during the run, which affects
 	// it: srtctl does so by default, this program does not.
 	HardwareMetrics Collected
+	// Publishing is the flag with which workers publish metrics, or NotPublished; empty if unknown.
+	Publishing string
+	Engines    EngineConfigs
 }
 
 // Collected says whether something was collected during a run.
@@ -107,6 +110,7 @@ func ReadInputs(ctx context.Context, dir, logs string) (Inputs, error) {
 		return in, err
 	}
 	in.HardwareMetrics = hardwareMetrics(dir, logs)
+	in.Publishing, in.Engines = publishing(dir), readEngineConfigs(dir, logs)
 	in.Commit.Value = in.Identity.Client.String()
 	if in.Commit.Value != "" {
 		in.Commit.From = FileName

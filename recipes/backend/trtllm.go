@@ -27,7 +27,7 @@ func (trtllm) Config(r *recipes.Recipe, role recipes.Role) (File, error) {
 		}
 	}
 	if engine, _ := role.Arg("backend"); engine != "tensorrt" && engine != "trt" {
-		add("enable_iter_perf_stats", "false")
+		add(schema.IterStats, "false")
 	}
 	if r.Frontend.Type == schema.TRTLLMServe {
 		add("return_perf_metrics", "true")

@@ -26,6 +26,10 @@ const (
 	AgentPerf     = "agentperf"
 )
 
+// IterStats is the key of TensorRT-LLM's engine config that turns on statistics of iterations. srtctl and
+// plans add it to configs that do not have it, with the value false.
+const IterStats = "enable_iter_perf_stats"
+
 // Engines returns the engines that recipes may name.
 func Engines() []Engine {
 	return []Engine{

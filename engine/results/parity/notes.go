@@ -41,6 +41,7 @@ func (c *Comparison) addNotes(ref, cand *Side, references []Side) {
 	}
 	c.Notes = slices.Concat(
 		c.Notes, propertyNotes(c.Properties), intervalNotes(ref, cand), sideNotes(ref, cand, references),
+		engineNotes(&ref.Inputs.Engines, &cand.Inputs.Engines),
 	)
 }
 

@@ -167,6 +167,9 @@ func newProperties(ref, cand *Side) []Property {
 		add("dataset contents", "", a.DatasetHash, b.DatasetHash, true, sameAs(""))
 	}
 	add("client commit", "client_commit", a.ClientCommit, b.ClientCommit, true, identity.SameCommit)
+	if ref.Inputs.Publishing != "" || cand.Inputs.Publishing != "" {
+		add("metrics of workers", "", ref.Inputs.Publishing, cand.Inputs.Publishing, false, sameAs(""))
+	}
 	keys := slices.Clone(mainSettings)
 	keys = append(keys, slices.Sorted(maps.Keys(a.Settings))...)
 	keys = append(keys, slices.Sorted(maps.Keys(b.Settings))...)
