@@ -67,3 +67,36 @@ func TestLayout2(t *testing.T) {
 		}
 	}
 }
+
+// Publishing events is worth a warning, the default of metrics alone is not.
+func TestPublishedMetrics(t *testing.T) {
+	t.Parallel()
+	const metrics, nothing = "workers then publish metrics only", "workers then publish nothing"
+	for _, c := range []struct{ engine, fix string }{
+		{"", ""},
+		{", publish_metrics: true", ""},
+		{", publish_metrics: false", ""},
+		{", publish_events_and_metrics: false", ""},
+		{", publish_events_and_metrics: null", ""},
+		{", publish_events_and_metrics: true", metrics},
+		{", publish_events_and_metrics: true, publish_metrics: false", nothing},
+	} {
+		text := strings.Replace(recipeLayout2, "{type: trtllm}", "{type: trtllm"+c.engine+"}", 1)
+		r, found := recipes.ParseRecipe("r.yaml", []byte(text))
+		if found.Errors() > 0 {
+			t.Fatal(found)
+		}
+		fix := ""
+		for _, d := range append(found, Run(Files{Recipe: r}, Host{}).Diagnostics...) {
+			if strings.Contains(d.Path, "publish") || strings.Contains(d.Message, "publish") {
+				fix += d.Fix
+				if d.Severity != recipes.Warning || d.Path != "engine.publish_events_and_metrics" || d.Edit == nil {
+					t.Errorf("%s: %+v", c.engine, d)
+				}
+			}
+		}
+		if (fix == "") != (c.fix == "") || !strings.Contains(fix, c.fix) {
+			t.Errorf("%s: fix %q, want %q", c.engine, fix, c.fix)
+		}
+	}
+}
