@@ -85,6 +85,16 @@ func TestEffects(t *testing.T) {
 		{"staged model, with a variable that is not set", plain, plain + "model.stage_dir: $SCR/stage\n"},
 		{"model that is not on this machine", plain + "resolved: /models/m\n", plain + "resolved: \n"},
 		{
+			"observability", plain + "environment: {DYN_LOG: info}\n", plain +
+				"environment: {DYN_LOG: info}\nobservability: {enabled: true, nsys: {enabled: false}}\n",
+		},
+		{
+			"observability with values of its own", noInstall + "frontend: {enable_multiple_frontends: false, env: " +
+				"{DYN_LOG: warn}}\nargs: {return_perf_metrics: false}\n", noInstall +
+				"frontend: {enable_multiple_frontends: false, env: {DYN_LOG: warn}}\nargs: {return_perf_metrics: false}\n" +
+				"observability: {enabled: true, nsys: {enabled: false}}\n",
+		},
+		{
 			"arguments of the frontend", plain,
 			noInstall + "frontend: {enable_multiple_frontends: false, args: {a: 010, b: 0x10, c: 1_000, d: 12:30:00, " +
 				"e: yes, f: off, g: null, h: ~, i: [1, two], j: {x: 1}, k: \"010\", l: 1e3, m: 1.0e+3, n: \"yes\"}}\n",

@@ -90,6 +90,8 @@ func (d dynamo) Frontend(s Deployment) Process {
 	env := d.baseEnv(s)
 	env.Set("DYN_REQUEST_PLANE", r.Dynamo.RequestPlane, "dynamo.request_plane")
 	env.Add(r.Environment, "environment")
+	env.observe(r, Var{Name: "DYN_REQUEST_TRACE", Value: "1"},
+		Var{Name: "DYN_REQUEST_TRACE_FILE_PATH", Value: s.LogDir + "/dynamo-request-trace"})
 	env.Add(r.Frontend.Env, "frontend.env")
 	url := "http://" + s.Frontend.Address + ":" + port + "/health"
 	return Process{
@@ -137,6 +139,7 @@ func (d dynamo) workerEnv(s Deployment, w Worker, before, after []Var) Env {
 	e := d.baseEnv(s)
 	e.Set("DYN_SYSTEM_PORT", itoa(systemPort+w.Number), BuiltIn)
 	e.Set("DYN_LOG", defaultDynLog, BuiltIn)
+	e.observe(s.Recipe)
 	for _, v := range before {
 		e.Set(v.Name, v.Value, v.Origin)
 	}
@@ -149,4 +152,19 @@ func (d dynamo) workerEnv(s Deployment, w Worker, before, after []Var) Env {
 		e.Set("CUDA_VISIBLE_DEVICES", recipes.JoinInts(w.GPUs), BuiltIn)
 	}
 	return e
+}
+
+// observe sets the variables of dynamo that make it log in detail, and more, if the recipe enables
+// observability. The environment of a role or of the frontend, which the caller adds next, overrides them.
+func (e *Env) observe(r *recipes.Recipe, more ...Var) {
+	if !r.Observability {
+		return
+	}
+	for _, v := range append([]Var{
+		{Name: "DYN_LOGGING_SPAN_EVENTS", Value: "true"},
+		{Name: "DYN_LOGGING_JSONL", Value: "true"},
+		{Name: "DYN_LOG", Value: "debug"},
+	}, more...) {
+		e.Set(v.Name, v.Value, "observability.enabled")
+	}
 }

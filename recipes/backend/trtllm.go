@@ -18,7 +18,7 @@ func (trtllm) Names() (engine, frontend string) { return schema.TRTLLM, schema.D
 func (trtllm) Title() string { return "TensorRT-LLM" }
 
 // Config returns the engine configuration of a role, with srtctl's defaults. They turn off statistics of
-// each iteration, which engines other than TensorRT have.
+// each iteration, which engines other than TensorRT have, unless the run is to be observed.
 func (trtllm) Config(r *recipes.Recipe, role recipes.Role) (File, error) {
 	f := File{Name: configFileName(role), Source: r.Position(role.ConfigPath).Path}
 	add := func(key, value string) {
@@ -26,10 +26,14 @@ func (trtllm) Config(r *recipes.Recipe, role recipes.Role) (File, error) {
 			f.Defaults = append(f.Defaults, recipes.Var{Name: key, Value: value})
 		}
 	}
-	if engine, _ := role.Arg("backend"); engine != "tensorrt" && engine != "trt" {
+	engine, _ := role.Arg("backend")
+	switch {
+	case r.Observability:
+		add(schema.IterStats, "true")
+	case engine != "tensorrt" && engine != "trt":
 		add(schema.IterStats, "false")
 	}
-	if r.Frontend.Type == schema.TRTLLMServe {
+	if r.Observability || r.Frontend.Type == schema.TRTLLMServe {
 		add("return_perf_metrics", "true")
 	}
 	var err error

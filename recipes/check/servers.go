@@ -35,7 +35,7 @@ func (c *checker) engine() {
 	}
 	if r.Observability {
 		c.report("observability", "observability.enabled", "set it to false for measurements",
-			"not applied by plans of this program; with srtctl, debug logs and metrics affect the measurement").
+			"debug logs, request traces and metrics affect the measurement").
 			Set("false", false)
 	}
 	if r.Engine.PublishEvents {
