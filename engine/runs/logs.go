@@ -1,7 +1,9 @@
 package runs
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,28 +22,27 @@ type LogFile struct {
 	Path string `json:"path"`
 }
 
+// logDirs are the directories below the log directory that newer versions of srtctl write logs to. Older
+// versions write all logs to the log directory itself.
+var logDirs = []string{"", "workers", filepath.Join("services", "logs")}
+
 // LogFiles lists the logs of a run, the client's first, the others by name. It also finds the
 // logs of external runs.
 func (s *Store) LogFiles(ref Ref) ([]LogFile, error) {
-	entries, err := os.ReadDir(ref.Logs)
-	if err != nil {
-		return nil, fmt.Errorf("list logs: %w", err)
-	}
 	var out []LogFile
-	for _, entry := range entries {
-		name := entry.Name()
-		if entry.IsDir() {
+	for _, dir := range logDirs {
+		entries, err := os.ReadDir(filepath.Join(ref.Logs, dir))
+		if dir != "" && errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		step, ok := stepOfLog(name)
-		duplicate := slices.ContainsFunc(out, func(f LogFile) bool { return f.Step == step })
-		switch {
-		case !ok || duplicate && step == event.ClientStep: // client.log is a link to benchmark.out
-			continue
-		case duplicate: // a log of the same step on another node
-			step = name
+		if err != nil {
+			return nil, fmt.Errorf("list logs: %w", err)
 		}
-		out = append(out, LogFile{Step: step, Path: filepath.Join(ref.Logs, name)})
+		for _, entry := range entries {
+			if !entry.IsDir() {
+				out = addLog(out, filepath.Join(ref.Logs, dir, entry.Name()))
+			}
+		}
 	}
 	slices.SortStableFunc(out, func(a, b LogFile) int {
 		if (a.Step == event.ClientStep) != (b.Step == event.ClientStep) {
@@ -55,14 +56,35 @@ func (s *Store) LogFiles(ref Ref) ([]LogFile, error) {
 	return out, nil
 }
 
+// addLog adds a file to the logs, if it is one.
+func addLog(logs []LogFile, path string) []LogFile {
+	name := filepath.Base(path)
+	step, ok := stepOfLog(name)
+	duplicate := slices.ContainsFunc(logs, func(f LogFile) bool { return f.Step == step })
+	switch {
+	case !ok || duplicate && step == event.ClientStep: // client.log is a link to benchmark.out
+		return logs
+	case duplicate: // a log of the same step on another node
+		step = name
+	}
+	return append(logs, LogFile{Step: step, Path: path})
+}
+
 var (
-	workerLog  = regexp.MustCompile(`_(prefill|decode|agg)_w(\d+)\.out$`)
-	harnessLog = regexp.MustCompile(`^\d_output_(.+)\.log$`)
+	workerLog = regexp.MustCompile(`_(prefill|decode|agg)_w(\d+)(?:_e(\d+))?\.out$`)
+	// earlierLife is the end of a log of a step before srtctl started it again.
+	earlierLife = regexp.MustCompile(`\.out\.(\d+)$`)
+	harnessLog  = regexp.MustCompile(`^\d_output_(.+)\.log$`)
 )
 
 // stepOfLog returns the step that a log file belongs to, by the file names of this program,
-// srtctl and the harness.
+// srtctl and the harness. A log of an engine of several in a worker and one of an earlier life of a step
+// are steps of their own, such as decode_0_e1 and decode_0.1.
 func stepOfLog(name string) (string, bool) {
+	if m := earlierLife.FindStringSubmatch(name); m != nil {
+		step, ok := stepOfLog(strings.TrimSuffix(name, "."+m[1]))
+		return step + "." + m[1], ok
+	}
 	switch {
 	case name == "client.log", name == "benchmark.out":
 		return event.ClientStep, true
@@ -70,7 +92,11 @@ func stepOfLog(name string) (string, bool) {
 		return "job", true
 	}
 	if m := workerLog.FindStringSubmatch(name); m != nil {
-		return m[1] + "_" + m[2], true
+		step := m[1] + "_" + m[2]
+		if m[3] != "" {
+			step += "_e" + m[3]
+		}
+		return step, true
 	}
 	if m := harnessLog.FindStringSubmatch(name); m != nil {
 		return m[1], true
