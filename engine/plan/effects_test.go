@@ -37,6 +37,10 @@ func TestEffects(t *testing.T) {
 	for _, c := range []struct{ name, before, after string }{
 		{"payload limit on the request plane", natsPlane + oneFrontend, natsPlane + oneFrontend + payloadLimit},
 		{"payload limit without a plane", plain, plain + payloadLimit},
+		{
+			"payload limit above what may be pending", plain + payloadLimit,
+			plain + "services: [{name: nats, type: nats, options: {max_payload_mb: 65}}]\n",
+		},
 		{"declared nats", plain, plain + "services: [{name: nats, type: nats}]\n"},
 		{"nats by name, of another program", plain, plain + "services: [{name: nats, command: [my-nats], args: [-x]}]\n"},
 		{

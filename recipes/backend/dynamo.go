@@ -25,6 +25,9 @@ type dynamo struct{}
 // natsConfig is the name of the configuration file of NATS.
 const natsConfig = "nats-server.conf"
 
+// natsPendingMB is the default of nats-server for the data that may be pending for a client.
+const natsPendingMB = 64
+
 // Services returns etcd, with which workers register, and NATS, as far as the job starts them.
 func (dynamo) Services(s Deployment) []Process {
 	var out []Process
@@ -58,9 +61,11 @@ func (dynamo) Services(s Deployment) []Process {
 		if path := s.Recipe.Infra(schema.NATS).Path; path != "" {
 			source = path + ".options.max_payload_mb"
 		}
-		out[n].Files = []File{{
-			Name: natsConfig, Text: fmt.Sprintf("max_payload: %d\n", limit<<20), Source: source,
-		}}
+		text := fmt.Sprintf("max_payload: %d\n", limit<<20)
+		if limit > natsPendingMB { // nats-server refuses a message that is larger than what may be pending
+			text += fmt.Sprintf("max_pending: %d\n", limit<<20)
+		}
+		out[n].Files = []File{{Name: natsConfig, Text: text, Source: source}}
 	}
 	return out
 }
