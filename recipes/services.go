@@ -164,7 +164,7 @@ func (l *loadRules) servicePlacement(s Service, owners map[string]bool) {
 func (l *loadRules) serviceReadiness(s Service) {
 	path := s.Path + ".readiness"
 	var probes []string
-	for _, key := range []string{"port", "tcp", "http", "log"} {
+	for _, key := range probeKeys {
 		if l.has(path + "." + key) {
 			probes = append(probes, key)
 		}
@@ -174,12 +174,23 @@ func (l *loadRules) serviceReadiness(s Service) {
 	case !l.has(path):
 	case len(probes) > 1:
 		l.service(s, ".readiness", "keep one", "more than one probe: %s", strings.Join(probes, " and "))
-	case len(probes) == 0 && len(l.byName[path].node.Content) == 0:
+	case len(probes) == 0 && !anyProbe(l.byName[path].node):
 		l.service(s, ".readiness", "add one of port, tcp, http and log", "no probe")
 	case perWorker && len(probes) == 1 && probes[0] != "log":
 		l.service(s, ".readiness", "use log",
 			"one process per worker has no port of its own: only log can tell when it is ready")
 	}
+}
+
+// probeKeys are the ways in which a service can tell that it is ready.
+var probeKeys = []string{"port", "tcp", "http", "log"}
+
+// anyProbe reports whether the block names a probe, be it an invalid one, which is an error of its own.
+func anyProbe(readiness *yaml.Node) bool {
+	return slices.ContainsFunc(probeKeys, func(key string) bool {
+		n := lookup(readiness, key)
+		return n != nil && !isNull(n)
+	})
 }
 
 // serviceOptions checks the options of nats. Those of other types are not known.
