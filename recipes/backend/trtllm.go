@@ -100,14 +100,14 @@ func (t trtllm) Worker(s Deployment, w Worker) Process {
 }
 
 // bindsMemory reports whether the memory of a role's workers is bound to NUMA nodes. By default it is
-// bound for prefill and decode workers on GB200, GB300 and VRNVL72. The value local is an option of the
+// bound for prefill and decode workers on some types of GPUs. The value local is an option of the
 // script that binds to CPUs.
 func bindsMemory(r *recipes.Recipe, role schema.Role) bool {
 	switch r.Engine.NUMAMemoryBind {
 	case "true":
 		return true
 	case "":
-		return role != schema.Agg && slices.Contains([]string{"gb200", "gb300", "vrnvl72"}, r.GPUType)
+		return role != schema.Agg && slices.Contains(schema.MemoryBoundGPUs(), r.GPUType)
 	}
 	return false
 }

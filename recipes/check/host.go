@@ -49,7 +49,7 @@ func (c *checker) hostPaths() {
 		target, err := c.host.Resolve(r.ModelPath)
 		if served, requested := path.Base(target), path.Base(r.ModelPath); err == nil && served != requested {
 			d := c.report("model-symlink", "model.path", "set served_model_name, or use the target of the symlink",
-				"symlink to %s: srtctl's workers serve the model as %s, but its client requests %s", target, served, requested)
+				"symlink to %s: workers serve the model as %s, but the client requests %s", target, served, requested)
 			d.Set(strconv.Quote(target), false)
 		}
 	}

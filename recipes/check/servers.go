@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -28,7 +29,7 @@ func (c *checker) sweep() {
 
 func (c *checker) engine() {
 	r := c.r
-	if g := r.GPUType; g != "" && g != strings.ToLower(g) {
+	if g := r.GPUType; g != strings.ToLower(g) && slices.Contains(schema.MemoryBoundGPUs(), strings.ToLower(g)) {
 		d := c.report("gpu-type-case", "resources.gpu_type", "use "+strings.ToLower(g),
 			"%q is not lower case: srtctl silently omits NUMA memory binding", g)
 		d.Set(strings.ToLower(g), true)

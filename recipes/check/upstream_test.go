@@ -227,3 +227,22 @@ func TestPoolsAreNodes(t *testing.T) {
 		}
 	}
 }
+
+// Upper case matters only for the types of GPUs whose memory is bound by default.
+func TestUpperCaseGPUTypes(t *testing.T) {
+	t.Parallel()
+	for gpu, want := range map[string]bool{
+		"GB200": true, "Gb300": true, "VRNVL72": true, "H100": false, "vrnvl72": false,
+	} {
+		r, found := recipes.ParseRecipe("r.yaml", []byte(strings.Replace(readUpstream(t, "a11"), "vrnvl72", gpu, 1)))
+		if found.Errors() > 0 {
+			t.Fatal(found)
+		}
+		reported := slices.ContainsFunc(Run(Files{Recipe: r}, Host{}).Diagnostics, func(d recipes.Diagnostic) bool {
+			return d.Rule == "gpu-type-case"
+		})
+		if reported != want {
+			t.Errorf("%s: reported: %v, want %v", gpu, reported, want)
+		}
+	}
+}

@@ -68,3 +68,7 @@ func EngineOfFrontend(frontend string) Engine {
 	}
 	return Engine{}
 }
+
+// MemoryBoundGPUs returns the types of GPUs on whose nodes the memory of TensorRT-LLM's prefill and decode
+// workers is bound by default.
+func MemoryBoundGPUs() []string { return []string{"gb200", "gb300", "vrnvl72"} }
