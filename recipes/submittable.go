@@ -1,6 +1,7 @@
 package recipes
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -105,7 +106,7 @@ func (u *unsubmittable) options(c *Cluster) {
 			u.inCluster(c, Join("default_sbatch_directives", o.Name), "remove it", "%s", fault)
 		}
 	}
-	if fault := OutputDirFault(c.OutputDir); fault != "" {
+	if fault := cmp.Or(OutputDirFault(c.OutputDir), OutputMountFault(c.OutputDir)); fault != "" {
 		u.inCluster(c, "output_dir", "use another directory", "%s", fault)
 	}
 }
@@ -115,6 +116,15 @@ func (u *unsubmittable) options(c *Cluster) {
 func OutputDirFault(dir string) string {
 	if i := strings.IndexFunc(dir, func(r rune) bool { return r == '\\' || unicode.IsControl(r) }); i >= 0 {
 		return fmt.Sprintf("%q contains %q, which the name of a job's log can't contain", dir, dir[i])
+	}
+	return ""
+}
+
+// OutputMountFault returns why containers can't mount directories below the directory that contains run
+// directories; empty if they can.
+func OutputMountFault(dir string) string {
+	if i := strings.IndexAny(dir, ",:"); i >= 0 {
+		return fmt.Sprintf("%q contains %q, which separates mounts: containers can't mount the log directory", dir, dir[i])
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/agentperf/agentperf-tui/recipes"
@@ -75,7 +76,11 @@ func validate(req Request) error {
 	if found := r.Unsubmittable(req.Cluster); len(found) > 0 {
 		return problem.Errorf(problem.PlanInvalid, "%s: %s; %s", found[0].Path, found[0].Message, found[0].Fix)
 	}
-	if fault := recipes.OutputDirFault(req.OutputDir); fault != "" {
+	fault := recipes.OutputDirFault(req.OutputDir)
+	if req.Target.OnSlurm() { // containers mount the directory of the run
+		fault = cmp.Or(fault, recipes.OutputMountFault(req.OutputDir))
+	}
+	if fault != "" {
 		return problem.Errorf(problem.PlanInvalid, "output directory: %s; use another one", fault)
 	}
 	return nil

@@ -63,6 +63,8 @@ func TestCheckRefusesWhatPlansRefuse(t *testing.T) {
 		{"name: it's a \"demo\"", "", ""},
 		{"", `output_dir: '/out\dir'`, "output_dir"},
 		{"", "output_dir: '/100%'", ""},
+		{"", "output_dir: '/out,1'", "output_dir"},
+		{"", "output_dir: '/out:1'", "output_dir"},
 	} {
 		for version := range bases {
 			doc, more := newDocument(t, bases[version]+commonBase), newDocument(t, c.text)
@@ -99,11 +101,20 @@ func TestOutputDirectory(t *testing.T) {
 	r, _ := recipes.ParseRecipe("r.yaml", []byte(bases[2]+commonBase))
 	for dir, want := range map[string]string{
 		"/out/100%": "#SBATCH --output=/out/100%%/%j/logs/sweep_%j.log\n",
-		`/out\x`:    "", "/a\nb": "",
+		`/out\x`:    "", "/a\nb": "", "/out,1": "", "/out:1": "",
 	} {
 		p, err := plan.Build(plan.Request{Recipe: r, Target: plan.Slurm, OutputDir: dir})
 		if (err != nil) != (want == "") || err == nil && !strings.Contains(p.Script, want) {
 			t.Errorf("%q: %v, want %q in the script", dir, err, want)
+		}
+	}
+	for _, dir := range []string{"/out,1", "/out:1"} { // containers mount it; this machine does not
+		if _, err := plan.Build(plan.Request{Recipe: r, Target: plan.Srtctl, OutputDir: dir}); err == nil {
+			t.Errorf("%q: srtctl can't mount it, but there is a plan", dir)
+		}
+		if _, err := plan.Build(plan.Request{Recipe: r, Target: plan.Local, OutputDir: dir}); err != nil &&
+			strings.Contains(err.Error(), "output directory") {
+			t.Errorf("%q: %v", dir, err)
 		}
 	}
 }
