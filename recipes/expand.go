@@ -37,7 +37,7 @@ func (r *Recipe) UnsetVariables() []UnsetVariable {
 	var out []UnsetVariable
 	r.eachPath(func(field string, path *string) {
 		text, host := *path, *path
-		if strings.HasPrefix(field, "extra_mount") {
+		if strings.HasPrefix(field, "extra_mount[") {
 			host, _, _ = strings.Cut(text, ":")
 		}
 		for _, name := range variable.FindAllString(host, -1) {
@@ -65,22 +65,50 @@ func (r *Recipe) eachPath(f func(field string, path *string)) {
 	for i := range r.ExtraMounts {
 		f(fmt.Sprintf("extra_mount[%d]", i), &r.ExtraMounts[i])
 	}
+	r.ContainerMounts = slices.Clone(r.ContainerMounts)
+	for i := range r.ContainerMounts {
+		m := &r.ContainerMounts[i]
+		field := Join("container_mounts", m.Name)
+		f(field, &m.Name)
+		f(field, &m.Value)
+	}
 }
 
-// expandPaths expands the variables of paths. set replaces the value of a field.
+// expandPaths expands the variables of paths, and ~ in those of mounted directories. set replaces the value of a
+// field.
 func (r *Recipe) expandPaths(getenv func(string) string, set func(field string, to *string, value, origin string)) {
 	r.eachPath(func(field string, path *string) {
 		const origin = "environment"
-		if !strings.HasPrefix(field, "extra_mount") {
+		switch {
+		case strings.HasPrefix(field, "extra_mount["):
+			if host, rest, ok := strings.Cut(*path, ":"); ok {
+				set(field, path, expandHost(host, getenv)+":"+rest, origin)
+			}
+		case strings.HasPrefix(field, "container_mounts"):
+			set(field, path, expandHost(*path, getenv), origin) // a path in a container is absolute: no ~
+		default:
 			set(field, path, ExpandVariables(*path, getenv), origin)
-			return
-		}
-		host, rest, ok := strings.Cut(*path, ":")
-		if home := getenv("HOME"); home != "" && (host == "~" || strings.HasPrefix(host, "~/")) {
-			host = home + host[1:]
-		}
-		if ok {
-			set(field, path, ExpandVariables(host, getenv)+":"+rest, origin)
 		}
 	})
+}
+
+// expandHost expands ~ and the variables of the path of a directory that is mounted.
+func expandHost(path string, getenv func(string) string) string {
+	if home := getenv("HOME"); home != "" && (path == "~" || strings.HasPrefix(path, "~/")) {
+		path = home + path[1:]
+	}
+	return ExpandVariables(path, getenv)
+}
+
+// Expanded returns the cluster file with the variables of its mounts expanded.
+func (c *Cluster) Expanded(getenv func(string) string) *Cluster {
+	if c == nil {
+		return nil
+	}
+	out := *c
+	out.Mounts = slices.Clone(c.Mounts)
+	for i := range out.Mounts {
+		out.Mounts[i].Name = expandHost(out.Mounts[i].Name, getenv)
+	}
+	return &out
 }

@@ -34,6 +34,7 @@ dynamo: {install: false}
 benchmark: {type: agentperf, concurrency: 8, agentperf_client_dir: /ap/c, agentperf_config: /ap/w.yaml,
   container_image: $SCR/b.sqsh}
 extra_mount: ["$SCR/ap:/ap:ro", "~/x:/$x"]
+container_mounts: {"~/$SCR/{job_id}": "/in$SCR", "$OUT/y": /y}
 `
 	r, found := ParseRecipe("r.yaml", []byte(text))
 	if found.Errors() > 0 {
@@ -50,13 +51,23 @@ extra_mount: ["$SCR/ap:/ap:ro", "~/x:/$x"]
 	if want := []string{"/s/ap:/ap:ro", "/home/u/x:/$x"}; !slices.Equal(r.ExtraMounts, want) {
 		t.Errorf("mounts %q, want %q", r.ExtraMounts, want)
 	}
+	mounts := Env{{Name: "/home/u//s/{job_id}", Value: "/in/s"}, {Name: "$OUT/y", Value: "/y"}}
+	if !slices.Equal(r.ContainerMounts, mounts) {
+		t.Errorf("mounts %q, want %q", r.ContainerMounts, mounts)
+	}
+	site := &Cluster{Mounts: Env{{Name: "$SCR/a", Value: "/a"}}}
+	if got := site.Expanded(getenv).Mounts[0].Name + site.Mounts[0].Name; got != "/s/a$SCR/a" {
+		t.Errorf("mounts of the site: %s", got)
+	}
 	if !slices.Equal(same, before) {
 		t.Errorf("a list that other recipes may share was changed: %q", same)
 	}
 	if !slices.ContainsFunc(changes, func(c Change) bool { return c.Field == "model.path" && c.Origin == "environment" }) {
 		t.Errorf("changes %+v", changes)
 	}
-	want := []UnsetVariable{{"model.stage_dir", "/nvme/${SLURM_JOB_ID}/$USER", "$USER"}}
+	want := []UnsetVariable{
+		{"model.stage_dir", "/nvme/${SLURM_JOB_ID}/$USER", "$USER"}, {"container_mounts.$OUT/y", "$OUT/y", "$OUT"},
+	}
 	if left := r.UnsetVariables(); !slices.Equal(left, want) {
 		t.Errorf("left: %+v", left)
 	}

@@ -41,6 +41,7 @@ func (d *Drafts) CheckText(ctx context.Context, t Draft) (*Pair, error) {
 func (d *Drafts) check(p *Pair, found recipes.Diagnostics, host check.Host) {
 	if p.Recipe != nil {
 		p.Changes = p.Cluster.Apply(p.Recipe, d.opt.Getenv)
+		p.Cluster = p.Cluster.Expanded(d.opt.Getenv)
 	}
 	p.Report = check.Run(check.Files{
 		Recipe: p.Recipe, Workload: p.Workload, Cluster: p.Cluster, Questions: d.questions(p),
