@@ -27,19 +27,20 @@ var ErrNotFound = problem.New(problem.SlurmNotFound, "Slurm not found")
 // errNoAnswer means that a command was killed at its time limit.
 var errNoAnswer = problem.New(problem.SlurmTimeout, "no answer")
 
-// output collects the output of a command up to a limit.
+// output collects the output of a command up to a limit. It does not embed the buffer, whose ReadFrom would have
+// no limit.
 type output struct {
-	bytes.Buffer
+	buffer   bytes.Buffer
 	limit    int // bytes
 	exceeded bool
 }
 
 func (o *output) Write(p []byte) (int, error) {
-	if o.Len()+len(p) > o.limit {
+	if o.buffer.Len()+len(p) > o.limit {
 		o.exceeded = true
 		return 0, io.ErrShortWrite
 	}
-	return o.Buffer.Write(p)
+	return o.buffer.Write(p)
 }
 
 // call runs a Slurm command for at most the given time and returns its standard output.
@@ -64,16 +65,16 @@ func callWithStderr(ctx context.Context, limit time.Duration, name string, args 
 	out, errOut := &output{limit: maxOutput}, &output{limit: 64 << 10}
 	cmd.Stdout, cmd.Stderr, cmd.Env, cmd.WaitDelay = out, errOut, environment(os.Environ()), time.Second
 	err = cmd.Run()
-	stdout, stderr = out.String(), strings.Join(strings.Fields(errOut.String()), " ")
+	stdout, stderr = out.buffer.String(), strings.Join(strings.Fields(errOut.buffer.String()), " ")
 	switch {
 	case err == nil:
 		return stdout, stderr, nil
+	case out.exceeded:
+		return "", stderr, problem.Errorf(problem.SlurmFailed, "%s: more than %d MB of output", name, maxOutput>>20)
 	case ctx.Err() != nil:
 		return stdout, stderr, fmt.Errorf("%s: %w", name, ctx.Err())
 	case limited.Err() != nil:
 		return stdout, stderr, fmt.Errorf("%s: %w within %v", name, errNoAnswer, limit)
-	case out.exceeded:
-		return "", stderr, problem.Errorf(problem.SlurmFailed, "%s: more than %d MB of output", name, maxOutput>>20)
 	case stderr == "":
 		return stdout, stderr, problem.Errorf(problem.SlurmFailed, "%s: %w", name, err)
 	}

@@ -59,6 +59,11 @@ func TestSrtctlSchema(t *testing.T) {
 		!strings.Contains(err.Error(), "ask srtctl for its schema: srtctl: no answer within 50ms") {
 		t.Errorf("a program that hangs: %v", err)
 	}
+	fake(t, "srtctl", `trap '' PIPE; head -c 40000000 /dev/zero; exec sleep 60`)
+	if _, err := srtctlSchema(t.Context(), 3*time.Second, false); err == nil ||
+		!strings.Contains(err.Error(), "more than 32 MB of output") {
+		t.Errorf("a program that prints without end: %v", err)
+	}
 	t.Setenv("PATH", t.TempDir())
 	if _, err := SrtctlSchema(t.Context(), false); err == nil || !strings.Contains(err.Error(), "no srtctl on the PATH") {
 		t.Errorf("without srtctl: %v", err)
