@@ -15,14 +15,18 @@ func (s *Schema) Judge(file string, found recipes.Diagnostics) {
 			continue
 		}
 		path, err := recipes.SplitPath(inRecipe(d.Path))
-		switch {
-		case err != nil: // a path that a finding has can be split
+		if err != nil { // a path that a finding has can be split
 			continue
-		case s.Accepts(path):
+		}
+		switch accepts, known := s.Accepts(path); {
+		case !known:
+			d.Message += "; the schema of the installed srtctl has no definition for it"
+		case accepts:
 			d.Severity, d.Message = recipes.Warning, recipes.Unknown+"; the installed srtctl accepts it"
 			d.Fix, d.Edit = "", nil
 		default:
 			d.Message += "; the installed srtctl refuses it too"
+			d.Fix = strings.TrimSuffix(d.Fix, ", or ask an installed srtctl: check --srtctl")
 		}
 	}
 }

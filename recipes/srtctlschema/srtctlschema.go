@@ -76,17 +76,22 @@ func Parse(data []byte) (*Schema, error) {
 	return nil, problem.New(problem.SrtctlFailed, "read the schema of srtctl: it has no properties")
 }
 
-// Accepts reports whether the schema has the key at the end of a path, or allows any key there.
-func (s *Schema) Accepts(path []recipes.PathElement) bool {
+// Accepts reports whether the schema has the key at the end of a path, or allows any key there. known is false
+// if the schema does not tell, because a reference on the way leads to no definition.
+func (s *Schema) Accepts(path []recipes.PathElement) (accepts, known bool) {
 	at := []*node{s.root}
 	for _, e := range path {
 		var next []*node
-		for _, n := range s.alternatives(at) {
+		definitions := s.alternatives(at)
+		if len(definitions) == 0 && len(at) > 0 {
+			return false, false
+		}
+		for _, n := range definitions {
 			next = append(next, n.child(e)...)
 		}
 		at = next
 	}
-	return len(at) > 0
+	return len(at) > 0, true
 }
 
 // child returns the schemas of a key or an entry of the values of a node; nil: it is refused.

@@ -14,6 +14,7 @@ const schemaText = `{
       "name": {"type": "string"}, "env": {"type": "object", "additionalProperties": {"type": "string"}}}},
     "A": {"type": "object", "additionalProperties": false, "properties": {"type": {"const": "a"}, "x": {}}},
     "B": {"type": "object", "additionalProperties": false, "properties": {"type": {"const": "b"}, "y": {}}},
+    "Self": {"$ref": "#/$defs/Self"},
     "Loop": {"anyOf": [{"$ref": "#/$defs/Loop"}, {"$ref": "#"}]}
   },
   "type": "object", "additionalProperties": false,
@@ -27,7 +28,8 @@ const schemaText = `{
     "free": true, "none": false,
     "all": {"allOf": [{"$ref": "#/$defs/A"}]},
     "loop": {"$ref": "#/$defs/Loop"},
-    "lost": {"$ref": "#/$defs/Lost"}
+    "lost": {"$ref": "#/$defs/Lost"},
+    "self": {"$ref": "#/$defs/Self"}
   }
 }`
 
@@ -43,13 +45,15 @@ func TestAccepts(t *testing.T) {
 		"services.name": false, "services[0].env.X": true, "services[0].env.X.y": false, "engine.x": true, "engine.y": true,
 		"engine.z": false, "labels.a": true, "free.a[0].b": true, "none.a": false, "all.x": true, "all.y": false,
 		"loop.name": true, "loop.loop.roles": true, "loop.nam": false, "lost.x": false,
+		"self.x": false, "self": true,
 	} {
 		elements, err := recipes.SplitPath(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Accepts(elements); got != want {
-			t.Errorf("%s: %v, want %v", path, got, want)
+		unknown := path == "lost.x" || path == "self.x"
+		if got, known := s.Accepts(elements); got != want || known == unknown {
+			t.Errorf("%s: %v, want %v; known %v", path, got, want, known)
 		}
 	}
 }
@@ -74,7 +78,7 @@ func TestJudge(t *testing.T) {
 	unknown := func(file, path string) recipes.Diagnostic {
 		return recipes.Diagnostic{
 			File: file, Path: path, Severity: recipes.Error, Rule: recipes.UnknownField, Message: recipes.Unknown + "; more",
-			Fix: "correct it", Edit: &recipes.Edit{},
+			Fix: "correct it, or ask an installed srtctl: check --srtctl", Edit: &recipes.Edit{},
 		}
 	}
 	found := recipes.Diagnostics{
@@ -93,6 +97,9 @@ func TestJudge(t *testing.T) {
 	} {
 		if got := found[i].String(); got != found[i].File+": "+want {
 			t.Errorf("%d: %s, want %s", i, got, want)
+		}
+		if i == 1 && found[i].Fix != "correct it" {
+			t.Errorf("fix of a refused key: %q", found[i].Fix)
 		}
 		accepted, noFix := found[i].Severity == recipes.Warning, found[i].Edit == nil && found[i].Fix == ""
 		if accepted != noFix && i < 5 {
