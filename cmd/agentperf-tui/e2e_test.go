@@ -289,7 +289,7 @@ func TestBadInput(t *testing.T) {
 		{2, "unknown command", []string{"frobnicate"}},
 		{2, "no match among 0 recorded runs", []string{"watch", "nowhere"}},
 		{2, "is not a directory; give a run directory", []string{"results", "broken.yaml"}},
-		{2, "--out and --workload-out", []string{"port", sampleRun}},
+		{2, "--out and --workload-out", []string{"port", "."}},
 		{2, "no such directory", []string{"port", "nowhere", "--out", "a", "--workload-out", "b"}},
 		{2, "launcher", []string{"dry-run", "broken.yaml", "--launcher", "nosuch"}},
 		{2, "--band", []string{"parity", "a", "b", "--band", "x"}},
