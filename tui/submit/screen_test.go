@@ -123,7 +123,7 @@ func TestFrames(t *testing.T) {
 	}{
 		"local":  {workload, nil},
 		"slurm":  {workload, []string{"t"}},
-		"step":   {workload, []string{"t", "down", "down", "down", "down", "down", "down", "down"}},
+		"step":   {workload, []string{"t", "down", "down", "down", "down", "down", "down", "down", "down"}},
 		"errors": {strings.Replace(workload, "900.0", "90", 1), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
