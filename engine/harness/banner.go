@@ -219,8 +219,8 @@ func (b *bannerReader) begin(v Value, prefix string, indent int) bool {
 	return true
 }
 
-// isOtherRank reports whether a value that was shown before is that of another rank of the client, since a rank shows each
-// setting once.
+// isOtherRank reports whether a value that was shown before is that of another rank of the client, since a
+// rank shows each setting once.
 func (b *bannerReader) isOtherRank(v Value, prefix string, indent int) bool {
 	isSetting := !bannerLabels[v.At.Key] || indent >= b.indent
 	haveRanks := prefix != "" && b.prefix != ""

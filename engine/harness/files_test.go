@@ -433,8 +433,14 @@ func TestUnknownSettings(t *testing.T) {
 	end := "0: " + strings.Repeat("=", 20) + "\n"
 	for _, c := range []struct{ name, log, want string }{
 		{"none", banner, ""},
-		{"before and among", begin + strings.Replace(banner, "0:   Seed", "0:   Warmup: 50\n0:   Seed", 1), "Run label=a Warmup=50"},
-		{"at the end", strings.Replace(banner, "0: Running", "0:   Warmup: 50\n"+end+"0:   Late: 1\n0: Running", 1), "Warmup=50"},
+		{
+			"before and among", begin + strings.Replace(banner, "0:   Seed", "0:   Warmup: 50\n0:   Seed", 1),
+			"Run label=a Warmup=50",
+		},
+		{
+			"at the end", strings.Replace(banner, "0: Running", "0:   Warmup: 50\n"+end+"0:   Late: 1\n0: Running", 1),
+			"Warmup=50",
+		},
 		{"without a value", strings.Replace(banner, "0:   Seed", "0:   Warmup:\n0:   Seed", 1), "Warmup="},
 		{"in colour", strings.Replace(banner, "0:   Seed", "0:   \x1b[1mWarmup\x1b[0m: 50\n0:   Seed", 1), "Warmup=50"},
 		{"of another rank", strings.Replace(banner, "0:   Seed", "1:   Warmup: 50\n0:   Seed", 1), ""},
