@@ -119,14 +119,20 @@ func TestAsPythonIsThatOfPython(t *testing.T) {
 // with PyYAML.
 func inPython(t *testing.T, expression string, texts []string) []string {
 	t.Helper()
-	if err := exec.Command("python3", "-c", "import yaml").Run(); err != nil {
+	python := ""
+	for _, p := range []string{"python3", "/usr/bin/python3"} {
+		if python == "" && exec.Command(p, "-c", "import yaml").Run() == nil {
+			python = p
+		}
+	}
+	if python == "" {
 		t.Skip("NOT TESTED: comparison with Python: python3 or PyYAML is not installed")
 	}
 	in, err := json.Marshal(texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("python3", "-c", "import json, sys, yaml\n"+
+	cmd := exec.Command(python, "-c", "import json, sys, yaml\n"+
 		"print(json.dumps(["+expression+" for t in json.load(sys.stdin)]))")
 	cmd.Stdin = strings.NewReader(string(in))
 	out, err := cmd.Output()
