@@ -53,8 +53,7 @@ func TestSecretsAreHidden(t *testing.T) {
 	}
 	for name, text := range map[string]string{
 		"report": r.ProvenanceText(), "report as JSON": string(shown), "proof": string(proof),
-		"comparison": diff.Text("a", "b"), "comparison as " +
-			"JSON": string(rows),
+		"comparison": diff.Text("a", "b"), "comparison as JSON": string(rows),
 	} {
 		for line := range strings.Lines(text) {
 			if strings.Contains(strings.ToLower(line), "sesame") {
